@@ -1,0 +1,20 @@
+//! Papertape's domain: what a market knew, what an agent may do, what the books say and how a
+//! session is kept on the tape.
+//!
+//! This crate is pure. It must never know an async runtime, a database, HTTP, the clock, the
+//! environment or a file: time and randomness are arguments, effects go through [`ports`] and
+//! [`tape::Ctx`].
+
+pub mod broker;
+pub mod id;
+pub mod json;
+pub mod ledger;
+pub mod market;
+pub mod message;
+pub mod metric;
+pub mod money;
+pub mod ports;
+pub mod record;
+pub mod redact;
+pub mod tape;
+pub mod time;
