@@ -1,0 +1,110 @@
+//! Requests of one conversation, each kept as the previous one plus what was added: N turns take
+//! O(N) bytes.
+
+use super::doc::{Doc, Missing, expand};
+use crate::id::ContentHash;
+use crate::json;
+use crate::message::ModelRequest;
+use crate::record::Text;
+use serde_json::{Value, json};
+
+/// Where a conversation's chain of requests stands.
+#[derive(Clone, Debug)]
+pub struct Chain {
+    head: ContentHash,
+    messages: Vec<ContentHash>,
+    /// Hash of the newest link, the request's `request_ref`.
+    pub at: ContentHash,
+}
+
+impl Chain {
+    /// Adds a request. It follows the previous one where it has the same head and begins with the
+    /// same messages, and starts a chain of its own otherwise. Gives the texts to keep.
+    #[must_use]
+    pub fn link(previous: Option<&Self>, request: &ModelRequest) -> (Self, Vec<Text>) {
+        let head = Doc::of(&request.head());
+        let mut docs: Vec<Doc> = request
+            .messages
+            .iter()
+            .map(|message| Doc::of(&json::to_value(message)))
+            .collect();
+        let messages: Vec<ContentHash> = docs.iter().map(|doc| doc.hash).collect();
+        let follows = previous
+            .filter(|chain| chain.head == head.hash && messages.starts_with(&chain.messages));
+        let known = follows.map_or(0, |chain| chain.messages.len());
+        let link = Doc::of(&json!({
+            "previous": follows.map(|chain| chain.at),
+            "head": head.hash,
+            "added": &messages[known..],
+        }));
+        let at = link.hash;
+        let texts = head
+            .texts
+            .into_iter()
+            .chain(docs.drain(known..).flat_map(|doc| doc.texts))
+            .chain(link.texts)
+            .collect();
+        (
+            Self {
+                head: head.hash,
+                messages,
+                at,
+            },
+            texts,
+        )
+    }
+}
+
+/// Reads a request back as the JSON that [`ModelRequest::to_json`] gave. Takes documents that are no
+/// request as they are: a local step's arguments, say.
+///
+/// # Errors
+/// The first text that `lookup` does not have.
+pub fn expand_request(
+    at: ContentHash,
+    lookup: &dyn Fn(ContentHash) -> Option<String>,
+) -> Result<Value, Missing> {
+    let document = |hash: ContentHash| -> Result<Value, Missing> {
+        let body = lookup(hash).ok_or(Missing(hash))?;
+        let stored = serde_json::from_str(&body).map_err(|_| Missing(hash))?;
+        expand(&stored, lookup)
+    };
+    let hash_in = |value: &Value| value.as_str().and_then(ContentHash::from_hex);
+
+    let newest = document(at)?;
+    let is_link = newest.as_object().is_some_and(|map| {
+        map.len() == 3
+            && ["previous", "head", "added"]
+                .iter()
+                .all(|key| map.contains_key(*key))
+    });
+    if !is_link {
+        return Ok(newest);
+    }
+    let mut added: Vec<Vec<ContentHash>> = Vec::new();
+    let mut link = newest.clone();
+    loop {
+        added.push(
+            link["added"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(hash_in)
+                .collect(),
+        );
+        match hash_in(&link["previous"]) {
+            Some(previous) => link = document(previous)?,
+            None => break,
+        }
+    }
+    let head = hash_in(&newest["head"]).ok_or(Missing(at))?;
+    let mut whole = document(head)?;
+    let messages = added
+        .into_iter()
+        .rev()
+        .flatten()
+        .map(document)
+        .collect::<Result<Vec<Value>, _>>()?;
+    whole["messages"] = Value::Array(messages);
+    Ok(whole)
+}

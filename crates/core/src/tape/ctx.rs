@@ -1,0 +1,700 @@
+//! The session's only way out, and the order in which things are looked up, performed and kept.
+
+use super::stop::{Divergence, Stop};
+use super::tape::{Lookup, Tape};
+use super::{Chain, Class, Doc, Key, NodeFailure, OutcomeKind, Step, StepPath, text};
+use crate::id::ContentHash;
+use crate::json;
+use crate::message::{CallFailure, FailureKind, ModelReply, ModelRequest, Role};
+use crate::ports::{BoxFuture, ExternalCall, ExternalReply};
+use crate::record::{AttemptEnd, Implied, Intent, MessageRow, StepEnd, Text, Write};
+use crate::redact::Redactor;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng as _;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How a call is to be made; nothing of it reaches a digest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallOptions {
+    /// After so long one attempt is cancelled.
+    pub timeout: Duration,
+    /// So many attempts are made in all, at least one.
+    pub max_attempts: u32,
+}
+
+/// What a call came to, with its last attempt.
+#[derive(Clone, Debug)]
+pub struct Called<T> {
+    /// The answer, or why there is none.
+    pub result: Result<T, CallFailure>,
+    /// The attempt that brought it.
+    pub attempt: AttemptEnd,
+}
+
+/// What performs and keeps a session's effects: the runtime's, the replayer's, or a test's.
+///
+/// It takes no decisions about the tape; those are [`Ctx`]'s.
+pub trait Host: Send + Sync {
+    /// May another external step be performed? Reserves its budget. Called before its intent.
+    fn admit<'a>(
+        &'a self,
+        path: &'a StepPath,
+        request: Option<&'a ModelRequest>,
+    ) -> BoxFuture<'a, Result<(), Stop>>;
+
+    /// Calls the model, with retries, from attempt number `first` on. Keeps every attempt but the
+    /// last, which it returns.
+    fn model<'a>(
+        &'a self,
+        path: &'a StepPath,
+        request: &'a ModelRequest,
+        options: CallOptions,
+        first: u32,
+    ) -> BoxFuture<'a, Result<Called<ModelReply>, Stop>>;
+
+    /// Calls an outside tool.
+    fn external<'a>(
+        &'a self,
+        path: &'a StepPath,
+        call: &'a ExternalCall,
+        options: CallOptions,
+        first: u32,
+    ) -> BoxFuture<'a, Result<Called<ExternalReply>, Stop>>;
+
+    /// Keeps the writes in one transaction and returns when they are durable. Dropping the future
+    /// does not take them back.
+    fn commit<'a>(&'a self, writes: Vec<Write>) -> BoxFuture<'a, Result<(), Stop>>;
+
+    /// Resolves after the duration: a guard's deadline. Never, on a replay.
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
+
+    /// The recorded document that a step asked with; `None` where it cannot be had.
+    fn request<'a>(&'a self, at: ContentHash) -> BoxFuture<'a, Option<Value>>;
+}
+
+/// One session's run: its tape, what waits to be written, and its host.
+pub struct Session {
+    host: Arc<dyn Host>,
+    tape: Mutex<Tape>,
+    riders: Mutex<Vec<Write>>,
+    written: Mutex<HashSet<ContentHash>>,
+    redactor: Arc<Redactor>,
+    seed: ContentHash,
+}
+
+impl Session {
+    /// A run on `tape`. The seed is the job's and the agent-day's.
+    #[must_use]
+    pub fn new(
+        host: Arc<dyn Host>,
+        tape: Tape,
+        redactor: Arc<Redactor>,
+        seed: ContentHash,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            host,
+            tape: Mutex::new(tape),
+            riders: Mutex::default(),
+            written: Mutex::default(),
+            redactor,
+            seed,
+        })
+    }
+
+    /// The outermost scope.
+    #[must_use]
+    pub fn root(self: &Arc<Self>) -> Ctx {
+        Ctx {
+            session: Arc::clone(self),
+            scope: String::new(),
+            counters: BTreeMap::new(),
+            children: Mutex::default(),
+            chain: None,
+            guarded: false,
+            draws: 0,
+        }
+    }
+
+    /// Ends the run: every step of the tape must have been asked for; what waits is written with
+    /// `closing` in one transaction. A replay writes nothing.
+    ///
+    /// # Errors
+    /// [`Stop::Unread`], or what the host's commit says.
+    pub async fn finish(&self, closing: Vec<Write>) -> Result<(), Stop> {
+        let unread = self.tape().unread();
+        if !unread.is_empty() {
+            return Err(Stop::Unread(unread));
+        }
+        if self.tape().is_sealed() {
+            return Ok(());
+        }
+        self.commit(closing).await
+    }
+
+    pub(super) fn tape(&self) -> MutexGuard<'_, Tape> {
+        lock(&self.tape)
+    }
+
+    pub(super) fn host(&self) -> &dyn Host {
+        &*self.host
+    }
+
+    /// The texts that this run has not written yet, as writes.
+    pub(super) fn new_texts(&self, texts: impl Iterator<Item = Text>) -> Vec<Write> {
+        let mut written = lock(&self.written);
+        texts
+            .filter(|text| written.insert(text.hash))
+            .map(Write::Text)
+            .collect()
+    }
+
+    pub(super) fn redact_failure(&self, failure: NodeFailure) -> NodeFailure {
+        let message = self.redactor.redact_text(&failure.message).value;
+        NodeFailure { message, ..failure }
+    }
+
+    /// Writes what waits, then `writes`.
+    pub(super) async fn commit(&self, writes: Vec<Write>) -> Result<(), Stop> {
+        let mut batch = std::mem::take(&mut *lock(&self.riders));
+        batch.extend(writes);
+        if batch.is_empty() {
+            return Ok(());
+        }
+        self.host.commit(batch).await
+    }
+
+    fn ride(&self, writes: Vec<Write>) {
+        lock(&self.riders).extend(writes);
+    }
+
+    async fn diverged(
+        &self,
+        path: &StepPath,
+        part: &'static str,
+        was: Option<ContentHash>,
+        now: Value,
+    ) -> Stop {
+        let was = match was {
+            Some(at) => self.host.request(at).await,
+            None => None,
+        };
+        let difference = was.and_then(|was| json::difference(&was, &now));
+        Stop::Diverged(Box::new(Divergence {
+            path: path.clone(),
+            part,
+            difference,
+        }))
+    }
+}
+
+/// A tool's answer that enters the conversation: which tool, and what it was asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolNote {
+    /// The tool.
+    pub name: String,
+    /// Its arguments.
+    pub input: Value,
+}
+
+/// A local or order step: something that our own pure code has done.
+#[derive(Debug)]
+pub struct Entry {
+    /// The step's kind, as `read` or `order`.
+    pub kind: &'static str,
+    /// [`Class::Local`] or [`Class::Order`].
+    pub class: Class,
+    /// What was asked.
+    pub arguments: Value,
+    /// What came of it.
+    pub outcome: Value,
+    /// How it ended.
+    pub outcome_kind: OutcomeKind,
+    /// The message that it is in the conversation.
+    pub said: Option<Shown>,
+    /// Rows that it implies.
+    pub implied: Vec<Implied>,
+}
+
+/// A message to be kept with a step.
+#[derive(Debug)]
+pub struct Shown {
+    /// Who speaks.
+    pub role: Role,
+    /// What is said.
+    pub content: String,
+    /// The tool, where one speaks.
+    pub tool: Option<ToolNote>,
+}
+
+/// A scope of a running session. One scope is sequential; only [`Ctx::all`] forks.
+pub struct Ctx {
+    session: Arc<Session>,
+    scope: String,
+    counters: BTreeMap<String, u32>,
+    children: Mutex<HashSet<Key>>,
+    chain: Option<Chain>,
+    guarded: bool,
+    draws: u32,
+}
+
+impl Ctx {
+    /// A scope below this one.
+    ///
+    /// # Errors
+    /// [`Stop::Misuse`] where a sibling has the key already.
+    pub fn child(&self, key: Key) -> Result<Self, Stop> {
+        if !lock(&self.children).insert(key.clone()) {
+            return Err(Stop::Misuse(format!(
+                "the scope {}/{key} is there already",
+                self.scope
+            )));
+        }
+        let scope = if self.scope.is_empty() {
+            key.to_string()
+        } else {
+            format!("{}/{key}", self.scope)
+        };
+        Ok(Self {
+            session: Arc::clone(&self.session),
+            scope,
+            counters: BTreeMap::new(),
+            children: Mutex::default(),
+            chain: None,
+            guarded: self.guarded,
+            draws: 0,
+        })
+    }
+
+    /// The scope's path, `AAPL/Trader#1`.
+    #[must_use]
+    pub fn scope(&self) -> &str {
+        &self.scope
+    }
+
+    /// Randomness of the job's seed, this scope and how often it has been asked for here.
+    pub fn rng(&mut self) -> ChaCha8Rng {
+        self.draws += 1;
+        let seed = format!("{}\n{}\n{}", self.session.seed, self.scope, self.draws);
+        ChaCha8Rng::from_seed(*ContentHash::of(seed.as_bytes()).as_bytes())
+    }
+
+    /// Asks a model. The answer is a message of the conversation, kept in the transaction of its
+    /// outcome. What is returned is what is kept, redacted.
+    ///
+    /// # Errors
+    /// A stop.
+    pub async fn model(
+        &mut self,
+        request: &ModelRequest,
+        options: CallOptions,
+    ) -> Result<Result<ModelReply, CallFailure>, Stop> {
+        let step = Step {
+            path: self.next("model"),
+            class: Class::External,
+            digest: request.digest(),
+        };
+        let (chain, texts) = Chain::link(self.chain.as_ref(), request);
+        let request_ref = chain.at;
+        self.chain = Some(chain);
+        let asked = Asked {
+            step,
+            request_ref,
+            texts,
+            repeatable: true,
+            show: Some(None),
+        };
+        let session = Arc::clone(&self.session);
+        let full = || request.to_json();
+        let perform = async |path: &StepPath, first: Option<u32>| match first {
+            None => session.host.admit(path, Some(request)).await.map(|()| None),
+            Some(first) => session
+                .host
+                .model(path, request, options, first)
+                .await
+                .map(Some),
+        };
+        self.ask(
+            asked,
+            full,
+            |reply: &ModelReply| reply.text.clone(),
+            perform,
+        )
+        .await
+    }
+
+    /// Asks a tool outside of the process. `repeatable`: a call whose outcome is unknown after a crash
+    /// may be sent again; otherwise the session is told that it is unknown. `note` puts the answer
+    /// into the conversation.
+    ///
+    /// # Errors
+    /// A stop.
+    pub async fn external(
+        &mut self,
+        call: &ExternalCall,
+        repeatable: bool,
+        options: CallOptions,
+        note: Option<ToolNote>,
+    ) -> Result<Result<ExternalReply, CallFailure>, Stop> {
+        let arguments = json::to_value(call);
+        let step = Step::new(self.next("tool"), Class::External, &arguments);
+        let request = Doc::of(&arguments);
+        let show = note.map(Some);
+        let asked = Asked {
+            step,
+            request_ref: request.hash,
+            texts: request.texts,
+            repeatable,
+            show,
+        };
+        let session = Arc::clone(&self.session);
+        let perform = async |path: &StepPath, first: Option<u32>| match first {
+            None => session.host.admit(path, None).await.map(|()| None),
+            Some(first) => session
+                .host
+                .external(path, call, options, first)
+                .await
+                .map(Some),
+        };
+        self.ask(
+            asked,
+            || arguments.clone(),
+            |reply: &ExternalReply| reply.text.clone(),
+            perform,
+        )
+        .await
+    }
+
+    /// Keeps what our own pure code has done; it rides in the next transaction of the session. Gives
+    /// the outcome as it is kept, redacted. On a run on the tape it is compared with what is there.
+    ///
+    /// # Errors
+    /// A stop; [`Stop::Misuse`] for an order inside of a guard.
+    pub async fn local(&mut self, entry: Entry) -> Result<Value, Stop> {
+        if entry.class == Class::Order && self.guarded {
+            return Err(Stop::Misuse(format!(
+                "an order inside of a guard, at {}",
+                self.scope
+            )));
+        }
+        let step = Step::new(self.next(entry.kind), entry.class, &entry.arguments);
+        let outcome = self.session.redactor.redact_value(entry.outcome).value;
+        let outcome_doc = Doc::of(&outcome);
+        let found = self.session.tape().look_up(&step);
+        match found {
+            Lookup::Done { outcome_ref, .. } if outcome_ref == Some(outcome_doc.hash) => {
+                return Ok(outcome);
+            }
+            Lookup::Done { outcome_ref, .. } => {
+                return Err(self
+                    .session
+                    .diverged(&step.path, "outcome", outcome_ref, outcome)
+                    .await);
+            }
+            Lookup::Differs { request_ref } => {
+                return Err(self
+                    .session
+                    .diverged(&step.path, "request", request_ref, entry.arguments)
+                    .await);
+            }
+            Lookup::Missing => return Err(Stop::Missing(step.path)),
+            Lookup::Open { .. } | Lookup::Inherited { .. } => {
+                return Err(Stop::Misuse(format!(
+                    "the local step {} is open",
+                    step.path
+                )));
+            }
+            Lookup::Absent => {}
+        }
+        let request = Doc::of(&entry.arguments);
+        let mut texts: Vec<Text> = request.texts;
+        texts.extend(outcome_doc.texts);
+        let mut implied = entry.implied;
+        if let Some(said) = entry.said {
+            let content = text(self.session.redactor.redact_text(&said.content).value);
+            implied.insert(0, message_row(said.role, content.hash, said.tool.as_ref()));
+            texts.push(content);
+        }
+        let mut writes = self.session.new_texts(texts.into_iter());
+        writes.push(Write::End(StepEnd {
+            path: step.path,
+            class: step.class,
+            digest: step.digest,
+            request_ref: request.hash,
+            outcome_kind: entry.outcome_kind,
+            outcome_ref: outcome_doc.hash,
+            attempt: None,
+            reused_from: None,
+            implied,
+        }));
+        self.session.ride(writes);
+        Ok(outcome)
+    }
+
+    /// Puts a text to the model: a message of the conversation. Gives it as it is kept.
+    ///
+    /// # Errors
+    /// A stop.
+    pub async fn say(&mut self, content: &str) -> Result<String, Stop> {
+        let said = Shown {
+            role: Role::User,
+            content: content.to_owned(),
+            tool: None,
+        };
+        let entry = Entry {
+            kind: "message",
+            class: Class::Local,
+            arguments: json!({ "role": Role::User }),
+            outcome: json!(content),
+            outcome_kind: OutcomeKind::Ok,
+            said: Some(said),
+            implied: Vec::new(),
+        };
+        let kept = self.local(entry).await?;
+        Ok(kept.as_str().unwrap_or_default().to_owned())
+    }
+
+    /// Keeps the instructions that this scope's model is given. Gives them as they are kept.
+    pub fn instruct(&mut self, instructions: &str) -> String {
+        let kept = text(self.session.redactor.redact_text(instructions).value);
+        let body = kept.body.clone();
+        if self.session.tape().is_sealed() {
+            return body;
+        }
+        let hash = kept.hash;
+        let mut writes = self.session.new_texts(std::iter::once(kept));
+        writes.push(Write::Instructions {
+            node: self.scope.clone(),
+            hash,
+        });
+        self.session.ride(writes);
+        body
+    }
+
+    /// Writes what waits. For the end of a phase, so that a crash later does not do it again.
+    ///
+    /// # Errors
+    /// A stop.
+    pub async fn flush(&self) -> Result<(), Stop> {
+        self.session.commit(Vec::new()).await
+    }
+
+    pub(super) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    pub(super) fn guarded(mut self) -> Self {
+        self.guarded = true;
+        self
+    }
+
+    /// The nth step of its kind in this scope: the program's order.
+    fn next(&mut self, kind: &str) -> StepPath {
+        let n = self.counters.entry(kind.to_owned()).or_insert(0);
+        *n += 1;
+        StepPath::of(&self.scope, kind, *n)
+    }
+
+    /// The life of an external step. `perform` is called with `None` to be admitted, then with the
+    /// number of the first attempt to be made.
+    async fn ask<T, P>(
+        &self,
+        asked: Asked,
+        request: impl Fn() -> Value,
+        content: impl Fn(&T) -> String,
+        perform: P,
+    ) -> Result<Result<T, CallFailure>, Stop>
+    where
+        T: serde::Serialize + DeserializeOwned,
+        P: AsyncFn(&StepPath, Option<u32>) -> Result<Option<Called<T>>, Stop>,
+    {
+        let session = &*self.session;
+        let path = asked.step.path.clone();
+        let found = session.tape().look_up(&asked.step);
+        let first = match found {
+            Lookup::Done { kind, outcome, .. } => return read_outcome(&path, kind, outcome),
+            Lookup::Differs { request_ref } => {
+                return Err(session
+                    .diverged(&path, "request", request_ref, request())
+                    .await);
+            }
+            Lookup::Missing => return Err(Stop::Missing(path)),
+            Lookup::Inherited {
+                kind,
+                outcome,
+                origin,
+            } => {
+                let result: Result<T, CallFailure> = read_outcome(&path, kind, Some(outcome))?;
+                let end = asked.end(session, &result, kind, None, Some(origin), &content);
+                session.ride(end);
+                return Ok(result);
+            }
+            Lookup::Open { .. } if !asked.repeatable => {
+                let failure = CallFailure {
+                    kind: FailureKind::ToolError,
+                    message: "the call was interrupted: whether it took effect is unknown"
+                        .to_owned(),
+                };
+                let result = Err(failure);
+                let end = asked.end(session, &result, OutcomeKind::Unknown, None, None, &content);
+                session.commit(end).await?;
+                return Ok(result);
+            }
+            Lookup::Open { attempts } => {
+                perform(&path, None).await?;
+                let lost = AttemptEnd {
+                    number: attempts,
+                    error: Some("interrupted".to_owned()),
+                    ..AttemptEnd::default()
+                };
+                let next = attempts + 1;
+                session
+                    .commit(vec![Write::Attempt {
+                        path: path.clone(),
+                        ended: lost,
+                        next: Some(next),
+                    }])
+                    .await?;
+                next
+            }
+            Lookup::Absent => {
+                perform(&path, None).await?;
+                let mut writes = session.new_texts(asked.texts.iter().cloned());
+                writes.push(Write::Intent(Intent {
+                    path: path.clone(),
+                    digest: asked.step.digest,
+                    request_ref: asked.request_ref,
+                }));
+                session.commit(writes).await?;
+                1
+            }
+        };
+        let Some(called) = perform(&path, Some(first)).await? else {
+            return Err(Stop::Misuse(format!(
+                "{path} was admitted but not performed"
+            )));
+        };
+        let result = redacted(&session.redactor, called.result)?;
+        let kind = match &result {
+            Ok(_) => OutcomeKind::Ok,
+            Err(failure) if failure.kind == FailureKind::TimedOut => OutcomeKind::TimedOut,
+            Err(_) => OutcomeKind::Failed,
+        };
+        let end = asked.end(session, &result, kind, Some(called.attempt), None, &content);
+        session.commit(end).await?;
+        Ok(result)
+    }
+}
+
+/// An external step about to be looked up.
+struct Asked {
+    step: Step,
+    request_ref: ContentHash,
+    texts: Vec<Text>,
+    repeatable: bool,
+    /// `Some(None)`: the assistant speaks; `Some(Some(tool))`: a tool does; `None`: no message.
+    show: Option<Option<ToolNote>>,
+}
+
+impl Asked {
+    fn end<T: serde::Serialize>(
+        &self,
+        session: &Session,
+        result: &Result<T, CallFailure>,
+        outcome_kind: OutcomeKind,
+        attempt: Option<AttemptEnd>,
+        reused_from: Option<String>,
+        content: &impl Fn(&T) -> String,
+    ) -> Vec<Write> {
+        let outcome = Doc::of(&match result {
+            Ok(value) => json::to_value(value),
+            Err(failure) => json::to_value(failure),
+        });
+        let said = match (result, &self.show) {
+            (Ok(value), Some(None)) => Some((Role::Assistant, text(content(value)), None)),
+            (Ok(value), Some(Some(tool))) => Some((Role::Tool, text(content(value)), Some(tool))),
+            (Err(failure), Some(Some(tool))) => {
+                Some((Role::Tool, text(failure.to_string()), Some(tool)))
+            }
+            (Err(_), Some(None)) | (_, None) => None,
+        };
+        // A reused step's request was never written by this run.
+        let mut texts = if reused_from.is_some() {
+            self.texts.clone()
+        } else {
+            Vec::new()
+        };
+        texts.extend(outcome.texts);
+        let mut implied = Vec::new();
+        if let Some((role, content, tool)) = said {
+            implied.push(message_row(role, content.hash, tool));
+            texts.push(content);
+        }
+        let mut writes = session.new_texts(texts.into_iter());
+        writes.push(Write::End(StepEnd {
+            path: self.step.path.clone(),
+            class: self.step.class,
+            digest: self.step.digest,
+            request_ref: self.request_ref,
+            outcome_kind,
+            outcome_ref: outcome.hash,
+            attempt,
+            reused_from,
+            implied,
+        }));
+        writes
+    }
+}
+
+fn message_row(role: Role, content: ContentHash, tool: Option<&ToolNote>) -> Implied {
+    Implied::Message(MessageRow {
+        role,
+        content,
+        tool_name: tool.map(|tool| tool.name.clone()),
+        tool_input: tool.map(|tool| tool.input.clone()),
+    })
+}
+
+/// What enters is redacted before anything sees it.
+fn redacted<T: serde::Serialize + DeserializeOwned>(
+    redactor: &Redactor,
+    result: Result<T, CallFailure>,
+) -> Result<Result<T, CallFailure>, Stop> {
+    fn pass<V: serde::Serialize + DeserializeOwned>(
+        redactor: &Redactor,
+        value: &V,
+    ) -> Result<V, Stop> {
+        serde_json::from_value(redactor.redact_value(json::to_value(value)).value)
+            .map_err(|error| Stop::Record(format!("a redacted outcome cannot be read: {error}")))
+    }
+    Ok(match result {
+        Ok(value) => Ok(pass(redactor, &value)?),
+        Err(failure) => Err(pass(redactor, &failure)?),
+    })
+}
+
+fn read_outcome<T: DeserializeOwned>(
+    path: &StepPath,
+    kind: OutcomeKind,
+    outcome: Option<Value>,
+) -> Result<Result<T, CallFailure>, Stop> {
+    let unreadable =
+        |why: String| Stop::Record(format!("the outcome of {path} cannot be read: {why}"));
+    let outcome = outcome.ok_or_else(|| unreadable("it is not there".to_owned()))?;
+    match kind {
+        OutcomeKind::Ok => serde_json::from_value(outcome)
+            .map(Ok)
+            .map_err(|error| unreadable(error.to_string())),
+        _ => serde_json::from_value(outcome)
+            .map(Err)
+            .map_err(|error| unreadable(error.to_string())),
+    }
+}
+
+/// A lock that a panicking thread held guards data that is still whole: every change here is one call.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,157 @@
+//! Deadlines around a part of a session, and parts side by side.
+
+use super::ctx::Ctx;
+use super::stop::Stop;
+use super::tape::Lookup;
+use super::{Class, Doc, Key, OutcomeKind, Step, StepPath};
+use crate::json;
+use crate::ports::BoxFuture;
+use crate::record::{StepEnd, Write};
+use futures::future::{Either, select, try_join_all};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::time::Duration;
+
+/// A part of a session: takes the scope that it works in.
+pub type Branch<'a, T> = Box<dyn FnOnce(Ctx) -> BoxFuture<'a, Result<T, Stop>> + Send + 'a>;
+
+/// A part of a session that may fail, and that a guard watches.
+pub type GuardedBranch<'a, T> = Branch<'a, Result<T, NodeFailure>>;
+
+/// Why a guarded node gave nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeFailure {
+    /// Machine-readable: `rate_limited`, `unparseable`, …
+    pub kind: String,
+    /// A sentence.
+    pub message: String,
+}
+
+/// What a guard saw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict<T> {
+    /// The body ended in time.
+    Ok(T),
+    /// The deadline passed first; nothing of the body goes on.
+    TimedOut,
+    /// The body failed.
+    Failed(NodeFailure),
+}
+
+impl Ctx {
+    /// Runs the branches side by side, each in a child scope of its own; results come in the order of
+    /// the keys given. The first stop ends them all.
+    ///
+    /// # Errors
+    /// A stop; a key that a sibling has already.
+    pub async fn all<T: Send>(
+        &mut self,
+        branches: Vec<(Key, Branch<'_, T>)>,
+    ) -> Result<Vec<T>, Stop> {
+        let children = branches
+            .into_iter()
+            .map(|(key, branch)| Ok(branch(self.child(key)?)))
+            .collect::<Result<Vec<_>, Stop>>()?;
+        try_join_all(children).await
+    }
+
+    /// Runs the body in a child scope under a deadline. At the deadline the body is dropped, which
+    /// cancels its calls. A timeout or a failure is committed as the scope's verdict; a run on the tape
+    /// returns a recorded verdict without running the body. A resumed, unfinished body gets the whole
+    /// deadline anew.
+    ///
+    /// # Errors
+    /// A stop, which is never a verdict; a key that a sibling has already.
+    pub async fn guard<T: Send>(
+        &mut self,
+        key: Key,
+        deadline: Duration,
+        body: GuardedBranch<'_, T>,
+    ) -> Result<Verdict<T>, Stop> {
+        let child = self.child(key)?.guarded();
+        let scope = child.scope().to_owned();
+        let step = Step::new(StepPath::of(&scope, "guard", 1), Class::Guard, &json!({}));
+        match self.session().tape().verdict(&step, &scope) {
+            Lookup::Done { kind, outcome, .. } => return recorded(&step.path, kind, outcome),
+            Lookup::Inherited {
+                kind,
+                outcome,
+                origin,
+            } => {
+                let verdict = recorded(&step.path, kind, Some(outcome.clone()));
+                self.close(step, scope, kind, outcome, Some(origin)).await?;
+                return verdict;
+            }
+            Lookup::Absent | Lookup::Missing => {}
+            Lookup::Differs { .. } | Lookup::Open { .. } => {
+                return Err(Stop::Misuse(format!("{} is no verdict", step.path)));
+            }
+        }
+        let sleep = self.session().host().sleep(deadline);
+        match select(body(child), sleep).await {
+            Either::Left((ended, _)) => match ended? {
+                Ok(value) => Ok(Verdict::Ok(value)),
+                Err(failure) => {
+                    let failure = self.session().redact_failure(failure);
+                    let outcome = json::to_value(&failure);
+                    self.close(step, scope, OutcomeKind::Failed, outcome, None)
+                        .await?;
+                    Ok(Verdict::Failed(failure))
+                }
+            },
+            Either::Right(((), body)) => {
+                drop(body);
+                self.close(step, scope, OutcomeKind::TimedOut, json!(null), None)
+                    .await?;
+                Ok(Verdict::TimedOut)
+            }
+        }
+    }
+
+    /// One transaction: the verdict, and the end of everything that is open below it.
+    async fn close(
+        &self,
+        step: Step,
+        scope: String,
+        outcome_kind: OutcomeKind,
+        outcome: serde_json::Value,
+        reused_from: Option<String>,
+    ) -> Result<(), Stop> {
+        let request = Doc::of(&json!({}));
+        let outcome = Doc::of(&outcome);
+        let end = StepEnd {
+            path: step.path,
+            class: step.class,
+            digest: step.digest,
+            request_ref: request.hash,
+            outcome_kind,
+            outcome_ref: outcome.hash,
+            attempt: None,
+            reused_from,
+            implied: Vec::new(),
+        };
+        let mut writes = self
+            .session()
+            .new_texts(request.texts.into_iter().chain(outcome.texts));
+        writes.extend([Write::End(end), Write::CloseScope { scope }]);
+        self.session().commit(writes).await
+    }
+}
+
+fn recorded<T>(
+    path: &StepPath,
+    kind: OutcomeKind,
+    outcome: Option<serde_json::Value>,
+) -> Result<Verdict<T>, Stop> {
+    match (kind, outcome) {
+        (OutcomeKind::TimedOut, _) => Ok(Verdict::TimedOut),
+        (_, Some(outcome)) => serde_json::from_value(outcome)
+            .map(Verdict::Failed)
+            .map_err(|error| {
+                Stop::Record(format!("the verdict at {path} cannot be read: {error}"))
+            }),
+        (_, None) => Err(Stop::Record(format!(
+            "the verdict at {path} has no outcome"
+        ))),
+    }
+}

@@ -1,0 +1,187 @@
+//! The recorded steps of one session, looked up by path.
+
+use super::{Class, OutcomeKind, State, Step, StepPath};
+use crate::id::ContentHash;
+use crate::record::TapeRow;
+use serde_json::Value;
+use std::collections::{HashMap, HashSet};
+
+/// The steps that a session has recorded, and which of them this run has read.
+#[derive(Debug, Default)]
+pub struct Tape {
+    rows: HashMap<StepPath, TapeRow>,
+    read: HashSet<StepPath>,
+    sealed: bool,
+    inherited: Option<Inherited>,
+}
+
+/// The part of a parent's tape that a branch may copy from.
+#[derive(Debug)]
+struct Inherited {
+    origin: String,
+    rows: HashMap<StepPath, TapeRow>,
+}
+
+/// What the tape says about a step.
+#[derive(Debug)]
+pub(super) enum Lookup {
+    /// Nothing: perform it.
+    Absent,
+    /// It was sent, and its outcome never came.
+    Open { attempts: u32 },
+    /// Here is its outcome.
+    Done {
+        kind: OutcomeKind,
+        outcome_ref: Option<ContentHash>,
+        outcome: Option<Value>,
+    },
+    /// A branch's parent has its outcome.
+    Inherited {
+        kind: OutcomeKind,
+        outcome: Value,
+        origin: String,
+    },
+    /// Something else stands there.
+    Differs { request_ref: Option<ContentHash> },
+    /// A replay needs it, and it is not there.
+    Missing,
+}
+
+impl Tape {
+    /// A tape of these rows, whose outcomes are expanded. A session that runs on it goes on where it
+    /// ends.
+    #[must_use]
+    pub fn new(rows: Vec<TapeRow>) -> Self {
+        Self {
+            rows: by_path(rows),
+            ..Self::default()
+        }
+    }
+
+    /// Ends the tape for good: a step that it does not have is an error (replay).
+    #[must_use]
+    pub fn sealed(mut self) -> Self {
+        self.sealed = true;
+        self
+    }
+
+    /// Lets a branch copy outcomes of external steps from its parent, wherever digests are equal.
+    /// `origin` names the parent's session, `job/session`.
+    #[must_use]
+    pub fn inheriting(mut self, origin: String, rows: Vec<TapeRow>) -> Self {
+        self.inherited = Some(Inherited {
+            origin,
+            rows: by_path(rows),
+        });
+        self
+    }
+
+    /// How many steps it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Has it none?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Is it a replay's?
+    pub(super) fn is_sealed(&self) -> bool {
+        self.sealed
+    }
+
+    pub(super) fn look_up(&mut self, step: &Step) -> Lookup {
+        let Some(row) = self.rows.get(&step.path) else {
+            return self.look_up_inherited(step);
+        };
+        self.read.insert(step.path.clone());
+        if row.digest != step.digest || row.class != step.class {
+            return Lookup::Differs {
+                request_ref: row.request_ref,
+            };
+        }
+        match row.state {
+            State::Intent if self.sealed => Lookup::Missing,
+            State::Intent => Lookup::Open {
+                attempts: row.attempts,
+            },
+            // Only a guard that closed abandons, and it is looked up before its body: this row's
+            // guard is gone from the tape.
+            State::Abandoned => Lookup::Differs {
+                request_ref: row.request_ref,
+            },
+            State::Done(kind) => Lookup::Done {
+                kind,
+                outcome_ref: row.outcome_ref,
+                outcome: row.outcome.clone(),
+            },
+        }
+    }
+
+    /// The verdict of a guard that closed, with everything below its scope marked as read.
+    pub(super) fn verdict(&mut self, step: &Step, scope: &str) -> Lookup {
+        let found = self.look_up(step);
+        if matches!(found, Lookup::Done { .. }) {
+            let below = self
+                .rows
+                .keys()
+                .filter(|path| path.is_within(scope))
+                .cloned();
+            self.read.extend(below.collect::<Vec<_>>());
+        }
+        match found {
+            // No row is a guard that never closed: its body is run on the tape.
+            Lookup::Missing => Lookup::Absent,
+            found => found,
+        }
+    }
+
+    /// Steps that nobody asked for, in path order.
+    pub(super) fn unread(&self) -> Vec<StepPath> {
+        let mut unread: Vec<StepPath> = self
+            .rows
+            .keys()
+            .filter(|path| !self.read.contains(*path))
+            .cloned()
+            .collect();
+        unread.sort();
+        unread
+    }
+
+    fn look_up_inherited(&self, step: &Step) -> Lookup {
+        if self.sealed {
+            return Lookup::Missing;
+        }
+        let reusable = matches!(step.class, Class::External | Class::Guard);
+        let found = self
+            .inherited
+            .as_ref()
+            .filter(|_| reusable)
+            .and_then(|inherited| {
+                let row = inherited.rows.get(&step.path)?;
+                let State::Done(kind) = row.state else {
+                    return None;
+                };
+                let outcome = row
+                    .outcome
+                    .clone()
+                    .filter(|_| row.digest == step.digest && row.class == step.class)?;
+                let origin = format!("{}/{}", inherited.origin, step.path);
+                Some(Lookup::Inherited {
+                    kind,
+                    outcome,
+                    origin,
+                })
+            });
+        found.unwrap_or(Lookup::Absent)
+    }
+}
+
+fn by_path(rows: Vec<TapeRow>) -> HashMap<StepPath, TapeRow> {
+    rows.into_iter()
+        .map(|row| (row.path.clone(), row))
+        .collect()
+}
