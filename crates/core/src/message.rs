@@ -63,10 +63,9 @@ impl std::str::FromStr for ModelName {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.split_once("::") {
-            Some((provider, model)) if !provider.is_empty() && !model.is_empty() => Ok(Self {
-                provider: provider.to_owned(),
-                model: model.to_owned(),
-            }),
+            Some((provider, model)) if !provider.is_empty() && !model.is_empty() => {
+                Ok(Self { provider: provider.to_owned(), model: model.to_owned() })
+            }
             _ => Err(format!("`{text}` is not of the form provider::model")),
         }
     }
@@ -140,9 +139,7 @@ impl Message {
     /// A user's turn.
     #[must_use]
     pub fn user(content: impl Into<String>) -> Self {
-        Self::User {
-            content: content.into(),
-        }
+        Self::User { content: content.into() }
     }
 
     /// Who speaks.
@@ -159,9 +156,7 @@ impl Message {
     #[must_use]
     pub fn content(&self) -> &str {
         match self {
-            Self::User { content }
-            | Self::Assistant { content, .. }
-            | Self::Tool { content, .. } => content,
+            Self::User { content } | Self::Assistant { content, .. } | Self::Tool { content, .. } => content,
         }
     }
 }
@@ -300,10 +295,7 @@ impl ModelReply {
     /// The turn that this answer adds to the conversation.
     #[must_use]
     pub fn to_message(&self) -> Message {
-        Message::Assistant {
-            content: self.text.clone(),
-            tool_calls: self.tool_calls.clone(),
-        }
+        Message::Assistant { content: self.text.clone(), tool_calls: self.tool_calls.clone() }
     }
 }
 
@@ -372,11 +364,7 @@ impl FailureKind {
     pub const fn is_transient(self) -> bool {
         matches!(
             self,
-            Self::TimedOut
-                | Self::RateLimited
-                | Self::Unavailable
-                | Self::BadAnswer
-                | Self::EmptyAnswer
+            Self::TimedOut | Self::RateLimited | Self::Unavailable | Self::BadAnswer | Self::EmptyAnswer
         )
     }
 }

@@ -3,8 +3,7 @@
 use crate::id::{AgentName, ContentHash, JobId};
 use crate::message::{CallFailure, ModelName, ModelReply, ModelRequest, ToolSpec, Usage};
 use crate::record::{
-    AgentState, Commit, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession, SessionId,
-    TapeRow,
+    AgentState, Commit, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession, SessionId, TapeRow,
 };
 use crate::time::{Date, Timestamp};
 use rust_decimal::Decimal;
@@ -103,10 +102,7 @@ pub trait Tools: Send + Sync {
     /// All that the configured servers offer, sorted by server and name.
     fn list<'a>(&'a self) -> BoxFuture<'a, Result<Vec<ExternalTool>, CallFailure>>;
     /// Calls one once.
-    fn call<'a>(
-        &'a self,
-        call: &'a ExternalCall,
-    ) -> BoxFuture<'a, Result<ExternalReply, CallFailure>>;
+    fn call<'a>(&'a self, call: &'a ExternalCall) -> BoxFuture<'a, Result<ExternalReply, CallFailure>>;
 }
 
 /// Why the record did not take or give something.
@@ -166,10 +162,7 @@ pub trait Record: Send + Sync {
     ) -> BoxFuture<'a, Result<Option<OpenedSession>, RecordError>>;
 
     /// What the job has used so far by (agent, date, detached), for budgets to be rebuilt.
-    fn spent<'a>(
-        &'a self,
-        job: &'a JobId,
-    ) -> BoxFuture<'a, Result<Vec<crate::record::Spent>, RecordError>>;
+    fn spent<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<crate::record::Spent>, RecordError>>;
 }
 
 /// The queue of jobs, the only one.
@@ -187,11 +180,8 @@ pub trait Queue: Send + Sync {
     ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>>;
 
     /// Extends the lease. The answer says whether someone has asked for the job to be cancelled.
-    fn renew<'a>(
-        &'a self,
-        lease: &'a Lease,
-        lease_for: Duration,
-    ) -> BoxFuture<'a, Result<bool, RecordError>>;
+    fn renew<'a>(&'a self, lease: &'a Lease, lease_for: Duration)
+    -> BoxFuture<'a, Result<bool, RecordError>>;
 
     /// Ends the lease with the job's new status (`queued` gives it back) and the reason.
     fn finish<'a>(
@@ -207,10 +197,7 @@ pub trait Queue: Send + Sync {
 
     /// Asks for a job to be cancelled: a queued one is at once, a running one after its step.
     /// `None`: no such job; else its status now.
-    fn cancel<'a>(
-        &'a self,
-        job: &'a JobId,
-    ) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>>;
+    fn cancel<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>>;
 
     /// The job; `None` where there is none.
     fn job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>>;

@@ -114,10 +114,7 @@ impl JobStatus {
     /// Will nothing more happen unless somebody resumes it?
     #[must_use]
     pub const fn is_stopped(self) -> bool {
-        matches!(
-            self,
-            Self::Completed | Self::Partial | Self::Failed | Self::Cancelled
-        )
+        matches!(self, Self::Completed | Self::Partial | Self::Failed | Self::Cancelled)
     }
 }
 

@@ -12,16 +12,10 @@ pub struct Redacted<T> {
 impl Redactor {
     /// x
     pub fn redact_text(&self, t: &str) -> Redacted<String> {
-        Redacted {
-            value: t.to_owned(),
-            removed: 0,
-        }
+        Redacted { value: t.to_owned(), removed: 0 }
     }
     /// x
     pub fn redact_value(&self, t: serde_json::Value) -> Redacted<serde_json::Value> {
-        Redacted {
-            value: t,
-            removed: 0,
-        }
+        Redacted { value: t, removed: 0 }
     }
 }

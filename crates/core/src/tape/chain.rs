@@ -23,14 +23,11 @@ impl Chain {
     #[must_use]
     pub fn link(previous: Option<&Self>, request: &ModelRequest) -> (Self, Vec<Text>) {
         let head = Doc::of(&request.head());
-        let mut docs: Vec<Doc> = request
-            .messages
-            .iter()
-            .map(|message| Doc::of(&json::to_value(message)))
-            .collect();
+        let mut docs: Vec<Doc> =
+            request.messages.iter().map(|message| Doc::of(&json::to_value(message))).collect();
         let messages: Vec<ContentHash> = docs.iter().map(|doc| doc.hash).collect();
-        let follows = previous
-            .filter(|chain| chain.head == head.hash && messages.starts_with(&chain.messages));
+        let follows =
+            previous.filter(|chain| chain.head == head.hash && messages.starts_with(&chain.messages));
         let known = follows.map_or(0, |chain| chain.messages.len());
         let link = Doc::of(&json!({
             "previous": follows.map(|chain| chain.at),
@@ -44,14 +41,7 @@ impl Chain {
             .chain(docs.drain(known..).flat_map(|doc| doc.texts))
             .chain(link.texts)
             .collect();
-        (
-            Self {
-                head: head.hash,
-                messages,
-                at,
-            },
-            texts,
-        )
+        (Self { head: head.hash, messages, at }, texts)
     }
 }
 
@@ -73,10 +63,7 @@ pub fn expand_request(
 
     let newest = document(at)?;
     let is_link = newest.as_object().is_some_and(|map| {
-        map.len() == 3
-            && ["previous", "head", "added"]
-                .iter()
-                .all(|key| map.contains_key(*key))
+        map.len() == 3 && ["previous", "head", "added"].iter().all(|key| map.contains_key(*key))
     });
     if !is_link {
         return Ok(newest);
@@ -84,14 +71,7 @@ pub fn expand_request(
     let mut added: Vec<Vec<ContentHash>> = Vec::new();
     let mut link = newest.clone();
     loop {
-        added.push(
-            link["added"]
-                .as_array()
-                .into_iter()
-                .flatten()
-                .filter_map(hash_in)
-                .collect(),
-        );
+        added.push(link["added"].as_array().into_iter().flatten().filter_map(hash_in).collect());
         match hash_in(&link["previous"]) {
             Some(previous) => link = document(previous)?,
             None => break,
@@ -99,12 +79,7 @@ pub fn expand_request(
     }
     let head = hash_in(&newest["head"]).ok_or(Missing(at))?;
     let mut whole = document(head)?;
-    let messages = added
-        .into_iter()
-        .rev()
-        .flatten()
-        .map(document)
-        .collect::<Result<Vec<Value>, _>>()?;
+    let messages = added.into_iter().rev().flatten().map(document).collect::<Result<Vec<Value>, _>>()?;
     whole["messages"] = Value::Array(messages);
     Ok(whole)
 }

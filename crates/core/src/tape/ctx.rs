@@ -89,12 +89,7 @@ pub struct Session {
 impl Session {
     /// A run on `tape`. The seed is the job's and the agent-day's.
     #[must_use]
-    pub fn new(
-        host: Arc<dyn Host>,
-        tape: Tape,
-        redactor: Arc<Redactor>,
-        seed: ContentHash,
-    ) -> Arc<Self> {
+    pub fn new(host: Arc<dyn Host>, tape: Tape, redactor: Arc<Redactor>, seed: ContentHash) -> Arc<Self> {
         Arc::new(Self {
             host,
             tape: Mutex::new(tape),
@@ -146,10 +141,7 @@ impl Session {
     /// The texts that this run has not written yet, as writes.
     pub(super) fn new_texts(&self, texts: impl Iterator<Item = Text>) -> Vec<Write> {
         let mut written = lock(&self.written);
-        texts
-            .filter(|text| written.insert(text.hash))
-            .map(Write::Text)
-            .collect()
+        texts.filter(|text| written.insert(text.hash)).map(Write::Text).collect()
     }
 
     pub(super) fn redact_failure(&self, failure: NodeFailure) -> NodeFailure {
@@ -183,11 +175,7 @@ impl Session {
             None => None,
         };
         let difference = was.and_then(|was| json::difference(&was, &now));
-        Stop::Diverged(Box::new(Divergence {
-            path: path.clone(),
-            part,
-            difference,
-        }))
+        Stop::Diverged(Box::new(Divergence { path: path.clone(), part, difference }))
     }
 }
 
@@ -248,16 +236,9 @@ impl Ctx {
     /// [`Stop::Misuse`] where a sibling has the key already.
     pub fn child(&self, key: Key) -> Result<Self, Stop> {
         if !lock(&self.children).insert(key.clone()) {
-            return Err(Stop::Misuse(format!(
-                "the scope {}/{key} is there already",
-                self.scope
-            )));
+            return Err(Stop::Misuse(format!("the scope {}/{key} is there already", self.scope)));
         }
-        let scope = if self.scope.is_empty() {
-            key.to_string()
-        } else {
-            format!("{}/{key}", self.scope)
-        };
+        let scope = if self.scope.is_empty() { key.to_string() } else { format!("{}/{key}", self.scope) };
         Ok(Self {
             session: Arc::clone(&self.session),
             scope,
@@ -292,38 +273,18 @@ impl Ctx {
         request: &ModelRequest,
         options: CallOptions,
     ) -> Result<Result<ModelReply, CallFailure>, Stop> {
-        let step = Step {
-            path: self.next("model"),
-            class: Class::External,
-            digest: request.digest(),
-        };
+        let step = Step { path: self.next("model"), class: Class::External, digest: request.digest() };
         let (chain, texts) = Chain::link(self.chain.as_ref(), request);
         let request_ref = chain.at;
         self.chain = Some(chain);
-        let asked = Asked {
-            step,
-            request_ref,
-            texts,
-            repeatable: true,
-            show: Some(None),
-        };
+        let asked = Asked { step, request_ref, texts, repeatable: true, show: Some(None) };
         let session = Arc::clone(&self.session);
         let full = || request.to_json();
         let perform = async |path: &StepPath, first: Option<u32>| match first {
             None => session.host.admit(path, Some(request)).await.map(|()| None),
-            Some(first) => session
-                .host
-                .model(path, request, options, first)
-                .await
-                .map(Some),
+            Some(first) => session.host.model(path, request, options, first).await.map(Some),
         };
-        self.ask(
-            asked,
-            full,
-            |reply: &ModelReply| reply.text.clone(),
-            perform,
-        )
-        .await
+        self.ask(asked, full, |reply: &ModelReply| reply.text.clone(), perform).await
     }
 
     /// Asks a tool outside of the process. `repeatable`: a call whose outcome is unknown after a crash
@@ -343,29 +304,13 @@ impl Ctx {
         let step = Step::new(self.next("tool"), Class::External, &arguments);
         let request = Doc::of(&arguments);
         let show = note.map(Some);
-        let asked = Asked {
-            step,
-            request_ref: request.hash,
-            texts: request.texts,
-            repeatable,
-            show,
-        };
+        let asked = Asked { step, request_ref: request.hash, texts: request.texts, repeatable, show };
         let session = Arc::clone(&self.session);
         let perform = async |path: &StepPath, first: Option<u32>| match first {
             None => session.host.admit(path, None).await.map(|()| None),
-            Some(first) => session
-                .host
-                .external(path, call, options, first)
-                .await
-                .map(Some),
+            Some(first) => session.host.external(path, call, options, first).await.map(Some),
         };
-        self.ask(
-            asked,
-            || arguments.clone(),
-            |reply: &ExternalReply| reply.text.clone(),
-            perform,
-        )
-        .await
+        self.ask(asked, || arguments.clone(), |reply: &ExternalReply| reply.text.clone(), perform).await
     }
 
     /// Keeps what our own pure code has done; it rides in the next transaction of the session. Gives
@@ -375,10 +320,7 @@ impl Ctx {
     /// A stop; [`Stop::Misuse`] for an order inside of a guard.
     pub async fn local(&mut self, entry: Entry) -> Result<Value, Stop> {
         if entry.class == Class::Order && self.guarded {
-            return Err(Stop::Misuse(format!(
-                "an order inside of a guard, at {}",
-                self.scope
-            )));
+            return Err(Stop::Misuse(format!("an order inside of a guard, at {}", self.scope)));
         }
         let step = Step::new(self.next(entry.kind), entry.class, &entry.arguments);
         let outcome = self.session.redactor.redact_value(entry.outcome).value;
@@ -389,23 +331,14 @@ impl Ctx {
                 return Ok(outcome);
             }
             Lookup::Done { outcome_ref, .. } => {
-                return Err(self
-                    .session
-                    .diverged(&step.path, "outcome", outcome_ref, outcome)
-                    .await);
+                return Err(self.session.diverged(&step.path, "outcome", outcome_ref, outcome).await);
             }
             Lookup::Differs { request_ref } => {
-                return Err(self
-                    .session
-                    .diverged(&step.path, "request", request_ref, entry.arguments)
-                    .await);
+                return Err(self.session.diverged(&step.path, "request", request_ref, entry.arguments).await);
             }
             Lookup::Missing => return Err(Stop::Missing(step.path)),
             Lookup::Open { .. } | Lookup::Inherited { .. } => {
-                return Err(Stop::Misuse(format!(
-                    "the local step {} is open",
-                    step.path
-                )));
+                return Err(Stop::Misuse(format!("the local step {} is open", step.path)));
             }
             Lookup::Absent => {}
         }
@@ -439,11 +372,7 @@ impl Ctx {
     /// # Errors
     /// A stop.
     pub async fn say(&mut self, content: &str) -> Result<String, Stop> {
-        let said = Shown {
-            role: Role::User,
-            content: content.to_owned(),
-            tool: None,
-        };
+        let said = Shown { role: Role::User, content: content.to_owned(), tool: None };
         let entry = Entry {
             kind: "message",
             class: Class::Local,
@@ -466,10 +395,7 @@ impl Ctx {
         }
         let hash = kept.hash;
         let mut writes = self.session.new_texts(std::iter::once(kept));
-        writes.push(Write::Instructions {
-            node: self.scope.clone(),
-            hash,
-        });
+        writes.push(Write::Instructions { node: self.scope.clone(), hash });
         self.session.ride(writes);
         body
     }
@@ -517,16 +443,10 @@ impl Ctx {
         let first = match found {
             Lookup::Done { kind, outcome, .. } => return read_outcome(&path, kind, outcome),
             Lookup::Differs { request_ref } => {
-                return Err(session
-                    .diverged(&path, "request", request_ref, request())
-                    .await);
+                return Err(session.diverged(&path, "request", request_ref, request()).await);
             }
             Lookup::Missing => return Err(Stop::Missing(path)),
-            Lookup::Inherited {
-                kind,
-                outcome,
-                origin,
-            } => {
+            Lookup::Inherited { kind, outcome, origin } => {
                 let result: Result<T, CallFailure> = read_outcome(&path, kind, Some(outcome))?;
                 let end = asked.end(session, &result, kind, None, Some(origin), &content);
                 session.ride(end);
@@ -535,8 +455,7 @@ impl Ctx {
             Lookup::Open { .. } if !asked.repeatable => {
                 let failure = CallFailure {
                     kind: FailureKind::ToolError,
-                    message: "the call was interrupted: whether it took effect is unknown"
-                        .to_owned(),
+                    message: "the call was interrupted: whether it took effect is unknown".to_owned(),
                 };
                 let result = Err(failure);
                 let end = asked.end(session, &result, OutcomeKind::Unknown, None, None, &content);
@@ -552,11 +471,7 @@ impl Ctx {
                 };
                 let next = attempts + 1;
                 session
-                    .commit(vec![Write::Attempt {
-                        path: path.clone(),
-                        ended: lost,
-                        next: Some(next),
-                    }])
+                    .commit(vec![Write::Attempt { path: path.clone(), ended: lost, next: Some(next) }])
                     .await?;
                 next
             }
@@ -573,9 +488,7 @@ impl Ctx {
             }
         };
         let Some(called) = perform(&path, Some(first)).await? else {
-            return Err(Stop::Misuse(format!(
-                "{path} was admitted but not performed"
-            )));
+            return Err(Stop::Misuse(format!("{path} was admitted but not performed")));
         };
         let result = redacted(&session.redactor, called.result)?;
         let kind = match &result {
@@ -616,17 +529,11 @@ impl Asked {
         let said = match (result, &self.show) {
             (Ok(value), Some(None)) => Some((Role::Assistant, text(content(value)), None)),
             (Ok(value), Some(Some(tool))) => Some((Role::Tool, text(content(value)), Some(tool))),
-            (Err(failure), Some(Some(tool))) => {
-                Some((Role::Tool, text(failure.to_string()), Some(tool)))
-            }
+            (Err(failure), Some(Some(tool))) => Some((Role::Tool, text(failure.to_string()), Some(tool))),
             (Err(_), Some(None)) | (_, None) => None,
         };
         // A reused step's request was never written by this run.
-        let mut texts = if reused_from.is_some() {
-            self.texts.clone()
-        } else {
-            Vec::new()
-        };
+        let mut texts = if reused_from.is_some() { self.texts.clone() } else { Vec::new() };
         texts.extend(outcome.texts);
         let mut implied = Vec::new();
         if let Some((role, content, tool)) = said {
@@ -663,10 +570,7 @@ fn redacted<T: serde::Serialize + DeserializeOwned>(
     redactor: &Redactor,
     result: Result<T, CallFailure>,
 ) -> Result<Result<T, CallFailure>, Stop> {
-    fn pass<V: serde::Serialize + DeserializeOwned>(
-        redactor: &Redactor,
-        value: &V,
-    ) -> Result<V, Stop> {
+    fn pass<V: serde::Serialize + DeserializeOwned>(redactor: &Redactor, value: &V) -> Result<V, Stop> {
         serde_json::from_value(redactor.redact_value(json::to_value(value)).value)
             .map_err(|error| Stop::Record(format!("a redacted outcome cannot be read: {error}")))
     }
@@ -681,16 +585,13 @@ fn read_outcome<T: DeserializeOwned>(
     kind: OutcomeKind,
     outcome: Option<Value>,
 ) -> Result<Result<T, CallFailure>, Stop> {
-    let unreadable =
-        |why: String| Stop::Record(format!("the outcome of {path} cannot be read: {why}"));
+    let unreadable = |why: String| Stop::Record(format!("the outcome of {path} cannot be read: {why}"));
     let outcome = outcome.ok_or_else(|| unreadable("it is not there".to_owned()))?;
     match kind {
-        OutcomeKind::Ok => serde_json::from_value(outcome)
-            .map(Ok)
-            .map_err(|error| unreadable(error.to_string())),
-        _ => serde_json::from_value(outcome)
-            .map(Err)
-            .map_err(|error| unreadable(error.to_string())),
+        OutcomeKind::Ok => {
+            serde_json::from_value(outcome).map(Ok).map_err(|error| unreadable(error.to_string()))
+        }
+        _ => serde_json::from_value(outcome).map(Err).map_err(|error| unreadable(error.to_string())),
     }
 }
 

@@ -31,10 +31,7 @@ pub struct Missing(pub ContentHash);
 #[must_use]
 pub fn text(body: impl Into<String>) -> Text {
     let body = body.into();
-    Text {
-        hash: ContentHash::of(body.as_bytes()),
-        body,
-    }
+    Text { hash: ContentHash::of(body.as_bytes()), body }
 }
 
 impl Doc {
@@ -54,22 +51,16 @@ impl Doc {
 ///
 /// # Errors
 /// The first text that `lookup` does not have.
-pub fn expand(
-    stored: &Value,
-    lookup: &dyn Fn(ContentHash) -> Option<String>,
-) -> Result<Value, Missing> {
+pub fn expand(stored: &Value, lookup: &dyn Fn(ContentHash) -> Option<String>) -> Result<Value, Missing> {
     Ok(match stored {
         Value::Object(map) => match reference(map) {
             Some(Marker::Text(hash)) => Value::String(lookup(hash).ok_or(Missing(hash))?),
             Some(Marker::Literal(inner)) => Value::Object(expand_all(inner, lookup)?),
             None => Value::Object(expand_all(map, lookup)?),
         },
-        Value::Array(items) => Value::Array(
-            items
-                .iter()
-                .map(|item| expand(item, lookup))
-                .collect::<Result<_, _>>()?,
-        ),
+        Value::Array(items) => {
+            Value::Array(items.iter().map(|item| expand(item, lookup)).collect::<Result<_, _>>()?)
+        }
         scalar => scalar.clone(),
     })
 }
@@ -108,32 +99,23 @@ fn expand_all(
     map: &Map<String, Value>,
     lookup: &dyn Fn(ContentHash) -> Option<String>,
 ) -> Result<Map<String, Value>, Missing> {
-    map.iter()
-        .map(|(key, value)| Ok((key.clone(), expand(value, lookup)?)))
-        .collect()
+    map.iter().map(|(key, value)| Ok((key.clone(), expand(value, lookup)?))).collect()
 }
 
 fn lift(value: &Value, texts: &mut Vec<Text>) -> Value {
     match value {
         Value::String(long) if long.len() >= LIFT_BYTES => {
             let text = text(long.clone());
-            let marker = Value::Object(Map::from_iter([(
-                TEXT.to_owned(),
-                Value::String(text.hash.to_hex()),
-            )]));
+            let marker =
+                Value::Object(Map::from_iter([(TEXT.to_owned(), Value::String(text.hash.to_hex()))]));
             texts.push(text);
             marker
         }
         Value::Object(map) => {
-            let lifted: Map<String, Value> = map
-                .iter()
-                .map(|(key, value)| (key.clone(), lift(value, texts)))
-                .collect();
+            let lifted: Map<String, Value> =
+                map.iter().map(|(key, value)| (key.clone(), lift(value, texts))).collect();
             if map.len() == 1 && (map.contains_key(TEXT) || map.contains_key(LITERAL)) {
-                Value::Object(Map::from_iter([(
-                    LITERAL.to_owned(),
-                    Value::Object(lifted),
-                )]))
+                Value::Object(Map::from_iter([(LITERAL.to_owned(), Value::Object(lifted))]))
             } else {
                 Value::Object(lifted)
             }

@@ -44,10 +44,7 @@ impl Ctx {
     ///
     /// # Errors
     /// A stop; a key that a sibling has already.
-    pub async fn all<T: Send>(
-        &mut self,
-        branches: Vec<(Key, Branch<'_, T>)>,
-    ) -> Result<Vec<T>, Stop> {
+    pub async fn all<T: Send>(&mut self, branches: Vec<(Key, Branch<'_, T>)>) -> Result<Vec<T>, Stop> {
         let children = branches
             .into_iter()
             .map(|(key, branch)| Ok(branch(self.child(key)?)))
@@ -73,11 +70,7 @@ impl Ctx {
         let step = Step::new(StepPath::of(&scope, "guard", 1), Class::Guard, &json!({}));
         match self.session().tape().verdict(&step, &scope) {
             Lookup::Done { kind, outcome, .. } => return recorded(&step.path, kind, outcome),
-            Lookup::Inherited {
-                kind,
-                outcome,
-                origin,
-            } => {
+            Lookup::Inherited { kind, outcome, origin } => {
                 let verdict = recorded(&step.path, kind, Some(outcome.clone()));
                 self.close(step, scope, kind, outcome, Some(origin)).await?;
                 return verdict;
@@ -94,15 +87,13 @@ impl Ctx {
                 Err(failure) => {
                     let failure = self.session().redact_failure(failure);
                     let outcome = json::to_value(&failure);
-                    self.close(step, scope, OutcomeKind::Failed, outcome, None)
-                        .await?;
+                    self.close(step, scope, OutcomeKind::Failed, outcome, None).await?;
                     Ok(Verdict::Failed(failure))
                 }
             },
             Either::Right(((), body)) => {
                 drop(body);
-                self.close(step, scope, OutcomeKind::TimedOut, json!(null), None)
-                    .await?;
+                self.close(step, scope, OutcomeKind::TimedOut, json!(null), None).await?;
                 Ok(Verdict::TimedOut)
             }
         }
@@ -130,9 +121,7 @@ impl Ctx {
             reused_from,
             implied: Vec::new(),
         };
-        let mut writes = self
-            .session()
-            .new_texts(request.texts.into_iter().chain(outcome.texts));
+        let mut writes = self.session().new_texts(request.texts.into_iter().chain(outcome.texts));
         writes.extend([Write::End(end), Write::CloseScope { scope }]);
         self.session().commit(writes).await
     }
@@ -147,11 +136,7 @@ fn recorded<T>(
         (OutcomeKind::TimedOut, _) => Ok(Verdict::TimedOut),
         (_, Some(outcome)) => serde_json::from_value(outcome)
             .map(Verdict::Failed)
-            .map_err(|error| {
-                Stop::Record(format!("the verdict at {path} cannot be read: {error}"))
-            }),
-        (_, None) => Err(Stop::Record(format!(
-            "the verdict at {path} has no outcome"
-        ))),
+            .map_err(|error| Stop::Record(format!("the verdict at {path} cannot be read: {error}"))),
+        (_, None) => Err(Stop::Record(format!("the verdict at {path} has no outcome"))),
     }
 }

@@ -12,10 +12,7 @@ mod guard;
 mod path;
 mod step;
 mod stop;
-#[expect(
-    clippy::module_inception,
-    reason = "the tape itself is the heart of the tape"
-)]
+#[expect(clippy::module_inception, reason = "the tape itself is the heart of the tape")]
 mod tape;
 
 pub use chain::{Chain, expand_request};

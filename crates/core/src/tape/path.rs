@@ -50,11 +50,7 @@ impl StepPath {
     #[must_use]
     pub fn of(scope: &str, kind: &str, n: u32) -> Self {
         let step = format!("{kind}#{n}");
-        if scope.is_empty() {
-            Self(Arc::from(step))
-        } else {
-            Self(Arc::from(format!("{scope}/{step}")))
-        }
+        if scope.is_empty() { Self(Arc::from(step)) } else { Self(Arc::from(format!("{scope}/{step}"))) }
     }
 
     /// The text.
@@ -85,11 +81,7 @@ impl StepPath {
     /// Does it stand in this scope or below?
     #[must_use]
     pub fn is_within(&self, scope: &str) -> bool {
-        scope.is_empty()
-            || self
-                .0
-                .strip_prefix(scope)
-                .is_some_and(|rest| rest.starts_with('/'))
+        scope.is_empty() || self.0.strip_prefix(scope).is_some_and(|rest| rest.starts_with('/'))
     }
 }
 
@@ -104,9 +96,7 @@ impl Ord for StepPath {
                 })
                 .collect()
         };
-        segments(self)
-            .cmp(&segments(other))
-            .then_with(|| self.0.cmp(&other.0))
+        segments(self).cmp(&segments(other)).then_with(|| self.0.cmp(&other.0))
     }
 }
 

@@ -74,10 +74,6 @@ impl Step {
     #[must_use]
     pub fn new(path: StepPath, class: Class, arguments: &Value) -> Self {
         let digest = json::hash(&json!({ "kind": path.kind(), "arguments": arguments }));
-        Self {
-            path,
-            class,
-            digest,
-        }
+        Self { path, class, digest }
     }
 }

@@ -41,10 +41,7 @@ impl Stop {
     /// Is it the tape that does not fit, so that trying again cannot help?
     #[must_use]
     pub const fn is_fault(&self) -> bool {
-        matches!(
-            self,
-            Self::Diverged(_) | Self::Missing(_) | Self::Unread(_) | Self::Misuse(_)
-        )
+        matches!(self, Self::Diverged(_) | Self::Missing(_) | Self::Unread(_) | Self::Misuse(_))
     }
 }
 
@@ -62,27 +59,17 @@ pub struct Divergence {
 
 impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "step {} differs from the tape in its {}",
-            self.path, self.part
-        )?;
+        write!(f, "step {} differs from the tape in its {}", self.path, self.part)?;
         let Some(difference) = &self.difference else {
             return Ok(());
         };
         let side = |value: &Option<serde_json::Value>| {
-            value
-                .as_ref()
-                .map_or_else(|| "nothing".to_owned(), |value| shorten(&value.to_string()))
+            value.as_ref().map_or_else(|| "nothing".to_owned(), |value| shorten(&value.to_string()))
         };
         write!(
             f,
             " at {}: the tape has {}, now it is {}",
-            if difference.pointer.is_empty() {
-                "/"
-            } else {
-                &difference.pointer
-            },
+            if difference.pointer.is_empty() { "/" } else { &difference.pointer },
             side(&difference.left),
             side(&difference.right)
         )

@@ -30,17 +30,9 @@ pub(super) enum Lookup {
     /// It was sent, and its outcome never came.
     Open { attempts: u32 },
     /// Here is its outcome.
-    Done {
-        kind: OutcomeKind,
-        outcome_ref: Option<ContentHash>,
-        outcome: Option<Value>,
-    },
+    Done { kind: OutcomeKind, outcome_ref: Option<ContentHash>, outcome: Option<Value> },
     /// A branch's parent has its outcome.
-    Inherited {
-        kind: OutcomeKind,
-        outcome: Value,
-        origin: String,
-    },
+    Inherited { kind: OutcomeKind, outcome: Value, origin: String },
     /// Something else stands there.
     Differs { request_ref: Option<ContentHash> },
     /// A replay needs it, and it is not there.
@@ -52,10 +44,7 @@ impl Tape {
     /// ends.
     #[must_use]
     pub fn new(rows: Vec<TapeRow>) -> Self {
-        Self {
-            rows: by_path(rows),
-            ..Self::default()
-        }
+        Self { rows: by_path(rows), ..Self::default() }
     }
 
     /// Ends the tape for good: a step that it does not have is an error (replay).
@@ -69,10 +58,7 @@ impl Tape {
     /// `origin` names the parent's session, `job/session`.
     #[must_use]
     pub fn inheriting(mut self, origin: String, rows: Vec<TapeRow>) -> Self {
-        self.inherited = Some(Inherited {
-            origin,
-            rows: by_path(rows),
-        });
+        self.inherited = Some(Inherited { origin, rows: by_path(rows) });
         self
     }
 
@@ -99,25 +85,17 @@ impl Tape {
         };
         self.read.insert(step.path.clone());
         if row.digest != step.digest || row.class != step.class {
-            return Lookup::Differs {
-                request_ref: row.request_ref,
-            };
+            return Lookup::Differs { request_ref: row.request_ref };
         }
         match row.state {
             State::Intent if self.sealed => Lookup::Missing,
-            State::Intent => Lookup::Open {
-                attempts: row.attempts,
-            },
+            State::Intent => Lookup::Open { attempts: row.attempts },
             // Only a guard that closed abandons, and it is looked up before its body: this row's
             // guard is gone from the tape.
-            State::Abandoned => Lookup::Differs {
-                request_ref: row.request_ref,
-            },
-            State::Done(kind) => Lookup::Done {
-                kind,
-                outcome_ref: row.outcome_ref,
-                outcome: row.outcome.clone(),
-            },
+            State::Abandoned => Lookup::Differs { request_ref: row.request_ref },
+            State::Done(kind) => {
+                Lookup::Done { kind, outcome_ref: row.outcome_ref, outcome: row.outcome.clone() }
+            }
         }
     }
 
@@ -125,11 +103,7 @@ impl Tape {
     pub(super) fn verdict(&mut self, step: &Step, scope: &str) -> Lookup {
         let found = self.look_up(step);
         if matches!(found, Lookup::Done { .. }) {
-            let below = self
-                .rows
-                .keys()
-                .filter(|path| path.is_within(scope))
-                .cloned();
+            let below = self.rows.keys().filter(|path| path.is_within(scope)).cloned();
             self.read.extend(below.collect::<Vec<_>>());
         }
         match found {
@@ -141,12 +115,8 @@ impl Tape {
 
     /// Steps that nobody asked for, in path order.
     pub(super) fn unread(&self) -> Vec<StepPath> {
-        let mut unread: Vec<StepPath> = self
-            .rows
-            .keys()
-            .filter(|path| !self.read.contains(*path))
-            .cloned()
-            .collect();
+        let mut unread: Vec<StepPath> =
+            self.rows.keys().filter(|path| !self.read.contains(*path)).cloned().collect();
         unread.sort();
         unread
     }
@@ -156,32 +126,20 @@ impl Tape {
             return Lookup::Missing;
         }
         let reusable = matches!(step.class, Class::External | Class::Guard);
-        let found = self
-            .inherited
-            .as_ref()
-            .filter(|_| reusable)
-            .and_then(|inherited| {
-                let row = inherited.rows.get(&step.path)?;
-                let State::Done(kind) = row.state else {
-                    return None;
-                };
-                let outcome = row
-                    .outcome
-                    .clone()
-                    .filter(|_| row.digest == step.digest && row.class == step.class)?;
-                let origin = format!("{}/{}", inherited.origin, step.path);
-                Some(Lookup::Inherited {
-                    kind,
-                    outcome,
-                    origin,
-                })
-            });
+        let found = self.inherited.as_ref().filter(|_| reusable).and_then(|inherited| {
+            let row = inherited.rows.get(&step.path)?;
+            let State::Done(kind) = row.state else {
+                return None;
+            };
+            let outcome =
+                row.outcome.clone().filter(|_| row.digest == step.digest && row.class == step.class)?;
+            let origin = format!("{}/{}", inherited.origin, step.path);
+            Some(Lookup::Inherited { kind, outcome, origin })
+        });
         found.unwrap_or(Lookup::Absent)
     }
 }
 
 fn by_path(rows: Vec<TapeRow>) -> HashMap<StepPath, TapeRow> {
-    rows.into_iter()
-        .map(|row| (row.path.clone(), row))
-        .collect()
+    rows.into_iter().map(|row| (row.path.clone(), row)).collect()
 }
