@@ -1,0 +1,35 @@
+//! Corporate actions: what a company does to its shares, and so to every holder's account.
+
+use crate::id::Symbol;
+use crate::money::Price;
+use crate::time::Date;
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+/// One corporate action of one instrument.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CorporateAction {
+    /// The instrument.
+    pub symbol: Symbol,
+    /// The first trading day at whose open the action has happened.
+    pub ex_date: Date,
+    /// What happens.
+    #[serde(flatten)]
+    pub kind: CorporateActionKind,
+}
+
+/// What a corporate action does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum CorporateActionKind {
+    /// Shares are exchanged; the price divides by the same ratio.
+    Split {
+        /// New shares for one old share: 2 for a 2:1 split, 0.1 for a 1:10 reverse split.
+        ratio: Decimal,
+    },
+    /// Cash is paid to who held the share before the ex-date, and owed by who was short of it.
+    Dividend {
+        /// Cash for one share, in the share units of the ex-date.
+        amount: Price,
+    },
+}
