@@ -1,0 +1,373 @@
+//! The checks of an order, in their fixed order, and the proof that they were passed.
+
+use super::order::{Order, Quote, QuoteState, StopChange};
+use super::profile::MarketProfile;
+use super::reject::{Refusal, RejectCode, Rejection};
+use super::stops;
+use super::terms::Terms;
+use crate::ledger::{Account, Direction, Position, exact};
+use crate::money::{Money, Price, Quantity};
+use crate::time::Date;
+use rust_decimal::Decimal;
+
+/// Proof that a request passed every check against one version of an account.
+///
+/// Nothing else makes one, it cannot be copied, and what uses it consumes it; after any change of
+/// the account it is refused.
+///
+/// ```compile_fail
+/// use papertape_core::broker::{Approved, Order};
+/// fn twice(approved: Approved<Order>) -> (Approved<Order>, Approved<Order>) {
+///     (approved.clone(), approved)
+/// }
+/// ```
+#[derive(Debug, PartialEq, Eq)]
+pub struct Approved<T> {
+    item: T,
+    day: Date,
+    reference: Price,
+    version: u64,
+}
+
+impl<T> Approved<T> {
+    /// What was approved.
+    #[must_use]
+    pub fn get(&self) -> &T {
+        &self.item
+    }
+
+    /// The trading day.
+    #[must_use]
+    pub fn day(&self) -> Date {
+        self.day
+    }
+
+    /// The price that it was checked at, before slippage.
+    #[must_use]
+    pub fn reference(&self) -> Price {
+        self.reference
+    }
+
+    /// The version of the account that it was checked against, and is good for.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    pub(super) fn into_inner(self) -> T {
+        self.item
+    }
+}
+
+/// Checks an order against an account, a market and a quote.
+///
+/// In this order, and the first that fails decides: unknown symbol, no bar today, an amount that is
+/// not above zero (or too large), what the side needs (shorting allowed, no position of the other
+/// side), lot size, T+1, cash with fees, shares, leverage, stop and target.
+///
+/// # Errors
+/// The refusal, with the order in it.
+pub fn approve(
+    account: &Account,
+    profile: &MarketProfile,
+    quote: &Quote,
+    order: Order,
+) -> Result<Approved<Order>, Rejection> {
+    match check(account, profile, quote, &order) {
+        Ok(reference) => {
+            Ok(Approved { item: order, day: quote.day, reference, version: account.version() })
+        }
+        Err(refusal) => Err(refusal.of(order)),
+    }
+}
+
+/// Checks a change of an open position's stop or target: both on the right side of the quote's
+/// price, the stop tightened and never loosened, the leveraged loss within its limit.
+///
+/// # Errors
+/// The refusal, with the change in it.
+pub fn approve_stops(
+    account: &Account,
+    quote: &Quote,
+    change: StopChange,
+) -> Result<Approved<StopChange>, Rejection> {
+    match check_change(account, quote, &change) {
+        Ok(reference) => {
+            Ok(Approved { item: change, day: quote.day, reference, version: account.version() })
+        }
+        Err(refusal) => Err(refusal.of(change)),
+    }
+}
+
+/// The leverage that an order means.
+pub(super) fn leverage_of(order: &Order, position: Option<&Position>) -> Decimal {
+    order.leverage.or_else(|| position.map(|position| position.leverage)).unwrap_or(Decimal::ONE)
+}
+
+fn check(
+    account: &Account,
+    profile: &MarketProfile,
+    quote: &Quote,
+    order: &Order,
+) -> Result<Price, Refusal> {
+    let reference = price_of(quote, order.symbol.as_str())?;
+    let position = account.position(&order.symbol);
+    let asked = order.quantity;
+    if !asked.is_positive() {
+        let message = format!("An amount must be above zero; {asked} is not.");
+        return Err(Refusal::new(RejectCode::InvalidAmount, message, [("asked", asked.0)]));
+    }
+    let terms = Terms::at(profile, order.side, asked, reference).map_err(Refusal::too_large)?;
+    check_side(profile, order, position)?;
+    check_lot(profile, order, position)?;
+    if !order.side.opens() {
+        let own = position.filter(|p| p.quantity.is_positive() == order.side.is_long());
+        check_t_plus_one(profile, order, own, quote.day)?;
+        check_closing_cash(account, profile, order, own, reference)?;
+        check_shares(order, own)?;
+        return Ok(reference);
+    }
+    let leverage = leverage_of(order, position);
+    check_opening_cash(account, order, &terms, leverage)?;
+    check_leverage(profile, order, position, leverage)?;
+    check_stop(order, position, &terms, leverage)?;
+    Ok(reference)
+}
+
+fn price_of(quote: &Quote, symbol: &str) -> Result<Price, Refusal> {
+    let day = quote.day;
+    match quote.state {
+        QuoteState::At(price) if quote.symbol.as_str() == symbol && price.is_positive() => {
+            Ok(price)
+        }
+        QuoteState::NoBar | QuoteState::At(_) if quote.symbol.as_str() == symbol => {
+            let message = format!("{symbol} has no bar on {day}, so it cannot be traded.");
+            Err(Refusal::new(RejectCode::NoBarToday, message, []))
+        }
+        _ => {
+            let message = format!("{symbol} is not among the instruments of this run.");
+            Err(Refusal::new(RejectCode::UnknownSymbol, message, []))
+        }
+    }
+}
+
+fn check_side(
+    profile: &MarketProfile,
+    order: &Order,
+    position: Option<&Position>,
+) -> Result<(), Refusal> {
+    let symbol = &order.symbol;
+    if !order.side.is_long() && !profile.shorting {
+        let message = format!("{} does not allow short positions.", profile.name);
+        return Err(Refusal::new(RejectCode::ShortingNotAllowed, message, []));
+    }
+    let opposite = |p: &&Position| p.quantity.is_positive() != order.side.is_long();
+    if let Some(position) = position.filter(opposite).filter(|_| order.side.opens()) {
+        let held = position.quantity;
+        let message = format!(
+            "The position in {symbol} is {held}; {} it before you {}.",
+            position.closing_side(),
+            order.side
+        );
+        return Err(Refusal::new(RejectCode::OppositePosition, message, [("held", held.0)]));
+    }
+    Ok(())
+}
+
+fn check_lot(
+    profile: &MarketProfile,
+    order: &Order,
+    position: Option<&Position>,
+) -> Result<(), Refusal> {
+    let asked = order.quantity;
+    let closes_all =
+        !order.side.opens() && position.is_some_and(|position| position.quantity.abs() == asked);
+    if profile.fractional {
+        let unit = Decimal::new(1, exact::QUANTITY_DP);
+        if asked.0 == asked.0.trunc_with_scale(exact::QUANTITY_DP) {
+            return Ok(());
+        }
+        let message = format!("Quantities are multiples of {unit}; {asked} is not.");
+        let numbers = [("asked", asked.0), ("lot", unit)];
+        return Err(Refusal::new(RejectCode::LotSize, message, numbers));
+    }
+    let lot = profile.lot;
+    let whole = asked.0.checked_rem(lot.0).is_some_and(|rest| rest.is_zero());
+    if whole || closes_all {
+        return Ok(());
+    }
+    let message = format!("Quantities are multiples of {lot}; {asked} is not.");
+    Err(Refusal::new(RejectCode::LotSize, message, [("asked", asked.0), ("lot", lot.0)]))
+}
+
+fn check_t_plus_one(
+    profile: &MarketProfile,
+    order: &Order,
+    position: Option<&Position>,
+    day: Date,
+) -> Result<(), Refusal> {
+    let Some(position) = position else { return Ok(()) };
+    let held = position.quantity.abs();
+    let closable = position.closable(day, profile.t_plus_one);
+    if order.quantity.min(held) <= closable {
+        return Ok(());
+    }
+    let (symbol, asked) = (&order.symbol, order.quantity);
+    let message = format!(
+        "Of {held} {symbol} only {closable} may be closed today, for the rest was acquired today \
+         (T+1); {asked} were asked."
+    );
+    let numbers = [("asked", asked.0), ("held", held.0), ("closable", closable.0)];
+    Err(Refusal::new(RejectCode::TPlusOne, message, numbers))
+}
+
+/// Closing must not leave less than nothing available, unless it makes things better.
+fn check_closing_cash(
+    account: &Account,
+    profile: &MarketProfile,
+    order: &Order,
+    position: Option<&Position>,
+    reference: Price,
+) -> Result<(), Refusal> {
+    let Some(position) = position else { return Ok(()) };
+    let quantity = order.quantity.min(position.quantity.abs());
+    let available = account.available().map_err(Refusal::too_large)?;
+    let terms = Terms::at(profile, order.side, quantity, reference).map_err(Refusal::too_large)?;
+    let released = released(position, quantity, terms.price).map_err(Refusal::too_large)?;
+    let after = exact::plus(available, released)
+        .and_then(|sum| exact::minus(sum, terms.fee))
+        .map_err(Refusal::too_large)?;
+    if after >= Money::ZERO.min(available) {
+        return Ok(());
+    }
+    let message = format!(
+        "To {} {quantity} {} sets {released} free and costs a fee of {}; with {available} \
+         available that is not enough.",
+        order.side, order.symbol, terms.fee
+    );
+    let numbers = [("available", available.0), ("released", released.0), ("fee", terms.fee.0)];
+    Err(Refusal::new(RejectCode::InsufficientCash, message, numbers))
+}
+
+/// What closing a part at this price makes available, before the fee: its margin and its result.
+pub(super) fn released(
+    position: &Position,
+    quantity: Quantity,
+    price: Price,
+) -> Result<Money, crate::ledger::LedgerError> {
+    let held = position.quantity.abs();
+    let signed = if position.quantity.is_negative() { -quantity } else { quantity };
+    let margin = exact::share(position.margin, quantity, held)?;
+    let cost = exact::share(position.cost, quantity, held)?;
+    exact::plus(margin, exact::minus(exact::value(price, signed)?, cost)?)
+}
+
+fn check_opening_cash(
+    account: &Account,
+    order: &Order,
+    terms: &Terms,
+    leverage: Decimal,
+) -> Result<(), Refusal> {
+    let available = account.available().map_err(Refusal::too_large)?;
+    // A leverage below 1 is refused by a later rule; here it must not make the order cheaper or
+    // the division fail.
+    let divisor = leverage.max(Decimal::ONE);
+    let margin = exact::div(terms.value.0, divisor).map_err(Refusal::too_large)?;
+    let margin =
+        Money(if divisor == Decimal::ONE { margin } else { exact::round(margin, exact::MONEY_DP) });
+    let needed = exact::plus(margin, terms.fee).map_err(Refusal::too_large)?;
+    if needed <= available {
+        return Ok(());
+    }
+    let message = format!(
+        "To {} {} {} at {} needs {needed} (a fee of {} included); {available} is available.",
+        order.side, order.quantity, order.symbol, terms.price, terms.fee
+    );
+    let numbers = [
+        ("needed", needed.0),
+        ("available", available.0),
+        ("price", terms.price.0),
+        ("fee", terms.fee.0),
+    ];
+    Err(Refusal::new(RejectCode::InsufficientCash, message, numbers))
+}
+
+fn check_shares(order: &Order, position: Option<&Position>) -> Result<(), Refusal> {
+    let held = position.map_or(Quantity::ZERO, |position| position.quantity.abs());
+    let asked = order.quantity;
+    if asked <= held {
+        return Ok(());
+    }
+    let kind = if order.side.is_long() { "held" } else { "held short" };
+    let message = format!("{held} {} are {kind}; you cannot {} {asked}.", order.symbol, order.side);
+    let numbers = [("asked", asked.0), ("held", held.0)];
+    Err(Refusal::new(RejectCode::InsufficientShares, message, numbers))
+}
+
+fn check_leverage(
+    profile: &MarketProfile,
+    order: &Order,
+    position: Option<&Position>,
+    leverage: Decimal,
+) -> Result<(), Refusal> {
+    let (least, most) = (profile.min_leverage, profile.leverage_limit());
+    if leverage < least || leverage > most {
+        let message =
+            format!("Leverage in {} is from {least} to {most}; {leverage} is not.", profile.name);
+        let numbers = [("asked", leverage), ("least", least), ("most", most)];
+        return Err(Refusal::new(RejectCode::LeverageLimit, message, numbers));
+    }
+    match position {
+        Some(position) if position.leverage != leverage => {
+            let held = position.leverage;
+            let message = format!(
+                "The open position in {} has a leverage of {held}; what is added must have the \
+                 same, not {leverage}.",
+                order.symbol
+            );
+            let numbers = [("asked", leverage), ("held", held)];
+            Err(Refusal::new(RejectCode::LeverageLimit, message, numbers))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_stop(
+    order: &Order,
+    position: Option<&Position>,
+    terms: &Terms,
+    leverage: Decimal,
+) -> Result<(), Refusal> {
+    let direction = if order.side.is_long() { Direction::Long } else { Direction::Short };
+    let old = position.and_then(|position| position.stop);
+    let Some(stop) = order.stop.or(old) else {
+        if leverage > Decimal::ONE {
+            let message = format!("A position with a leverage of {leverage} must carry a stop.");
+            let numbers = [("leverage", leverage)];
+            return Err(Refusal::new(RejectCode::StopRequired, message, numbers));
+        }
+        return stops::sides(direction, terms.price, None, order.target);
+    };
+    stops::sides(direction, terms.price, Some(stop), order.target)?;
+    stops::distance(direction, terms.price, stop, leverage)?;
+    stops::tightening(direction, old, order.stop)
+}
+
+fn check_change(account: &Account, quote: &Quote, change: &StopChange) -> Result<Price, Refusal> {
+    let price = price_of(quote, change.symbol.as_str())?;
+    let Some(position) = account.position(&change.symbol) else {
+        let message = format!("There is no open position in {}.", change.symbol);
+        return Err(Refusal::new(RejectCode::NoPosition, message, []));
+    };
+    if change.stop.is_none() && change.target.is_none() {
+        let message = "Neither a stop nor a target was given.".to_owned();
+        return Err(Refusal::new(RejectCode::NothingToChange, message, []));
+    }
+    let direction = position.direction();
+    stops::sides(direction, price, change.stop, change.target)?;
+    if let Some(stop) = change.stop {
+        stops::distance(direction, position.avg_price, stop, position.leverage)?;
+    }
+    stops::tightening(direction, position.stop, change.stop)?;
+    Ok(price)
+}

@@ -1,0 +1,341 @@
+//! The books of one agent: the account, what is pending, and how each change is entered.
+
+use super::order::Order;
+use super::profile::{FillModel, MarketProfile};
+use super::reject::Rejection;
+use super::terms::Terms;
+use crate::id::Symbol;
+use crate::ledger::{
+    Account, Applied, Fill, FillCause, LedgerError, LedgerEvent, OrderId, Position, Realised, Side,
+};
+use crate::money::{Money, Price, Quantity};
+use crate::time::Date;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One agent's books: everything about its trading that outlives a day.
+///
+/// The phases change it; it is stored whole before the first day and after every session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Books {
+    pub(super) account: Account,
+    pub(super) profile: MarketProfile,
+    pub(super) pending: Vec<PendingOrder>,
+    pub(super) marks: BTreeMap<Symbol, Price>,
+    pub(super) orders: u64,
+    pub(super) actions: u64,
+    pub(super) filled_today: bool,
+    pub(super) reached: Option<Date>,
+    pub(super) last_close: Option<Date>,
+    pub(super) last_value: Money,
+}
+
+/// An order that was approved and waits for its price.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingOrder {
+    /// The order; a split of its instrument converts it.
+    pub order: Order,
+    /// The day on which it was placed.
+    pub placed_on: Date,
+    /// The price that it waits for.
+    pub fill_model: FillModel,
+}
+
+/// What kind of change a row of `positions` tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActionType {
+    /// A long position was opened or added to.
+    Buy,
+    /// A long position was reduced or closed.
+    Sell,
+    /// A short position was opened or added to.
+    Short,
+    /// A short position was reduced or closed.
+    Cover,
+    /// A stop was reached.
+    Stop,
+    /// A target was reached.
+    Target,
+    /// A position was closed by force: its margin was lost, or a margin call covered.
+    Liquidation,
+    /// A split converted a position.
+    Split,
+    /// A dividend was credited or debited.
+    Dividend,
+    /// Nothing was traded on this day.
+    NoTrade,
+}
+
+impl ActionType {
+    /// The name as the table has it, in snake case.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Buy => "buy",
+            Self::Sell => "sell",
+            Self::Short => "short",
+            Self::Cover => "cover",
+            Self::Stop => "stop",
+            Self::Target => "target",
+            Self::Liquidation => "liquidation",
+            Self::Split => "split",
+            Self::Dividend => "dividend",
+            Self::NoTrade => "no_trade",
+        }
+    }
+
+    fn of(event: &LedgerEvent) -> Option<Self> {
+        match event {
+            LedgerEvent::Fill(fill) => Some(match (fill.cause, fill.side) {
+                (FillCause::Stop, _) => Self::Stop,
+                (FillCause::Target, _) => Self::Target,
+                (FillCause::Liquidation | FillCause::MarginCall, _) => Self::Liquidation,
+                (FillCause::Order, Side::Buy) => Self::Buy,
+                (FillCause::Order, Side::Sell) => Self::Sell,
+                (FillCause::Order, Side::Short) => Self::Short,
+                (FillCause::Order, Side::Cover) => Self::Cover,
+            }),
+            LedgerEvent::Split { .. } => Some(Self::Split),
+            LedgerEvent::Dividend { .. } => Some(Self::Dividend),
+            LedgerEvent::Financing { .. }
+            | LedgerEvent::MarginCall { .. }
+            | LedgerEvent::StopChange { .. } => None,
+        }
+    }
+}
+
+/// One change of the books, or the statement that a day brought none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BookEntry {
+    /// The trading day.
+    pub day: Date,
+    /// The row's number within the session, from 1; `None` (as `action_type`) for a change that is
+    /// no row of `positions`: financing, a margin call, a moved stop.
+    pub action_id: Option<u64>,
+    /// What kind of row it is.
+    pub action_type: Option<ActionType>,
+    /// The instrument, if it is about one.
+    pub symbol: Option<Symbol>,
+    /// How much: a fill's quantity; after a split, and for a dividend, the quantity then held
+    /// (below zero for shorts).
+    pub amount: Option<Quantity>,
+    /// A fill's price; after a split, the previous close over the ratio; the dividend of one share.
+    pub price: Option<Price>,
+    /// Cash after the change.
+    pub cash: Money,
+    /// Cash and holdings after the change, at the prices known then.
+    pub portfolio_value: Money,
+    /// The change; `None` for `no_trade`.
+    pub event: Option<LedgerEvent>,
+    /// What the change did to the account; `None` for `no_trade`.
+    pub applied: Option<Applied>,
+}
+
+impl BookEntry {
+    /// The fill, with order, fee and slippage, where it is one.
+    #[must_use]
+    pub fn fill(&self) -> Option<&Fill> {
+        match &self.event {
+            Some(LedgerEvent::Fill(fill)) => Some(fill),
+            _ => None,
+        }
+    }
+
+    /// What was realised, where something was closed.
+    #[must_use]
+    pub fn realised(&self) -> Option<&Realised> {
+        self.applied.as_ref()?.realised.as_ref()
+    }
+}
+
+/// What a phase brought, in the order in which it happened.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Changes of the books.
+    pub entries: Vec<BookEntry>,
+    /// Pending orders that were refused at their fill.
+    pub rejections: Vec<Rejection>,
+}
+
+impl Books {
+    /// Books with nothing but cash.
+    #[must_use]
+    pub fn new(owner: impl Into<String>, profile: MarketProfile, initial_cash: Money) -> Self {
+        let account = Account::new(owner, initial_cash);
+        Self {
+            last_value: account.cash(),
+            account,
+            profile,
+            pending: Vec::new(),
+            marks: BTreeMap::new(),
+            orders: 0,
+            actions: 0,
+            filled_today: false,
+            reached: None,
+            last_close: None,
+        }
+    }
+
+    /// The account.
+    #[must_use]
+    pub fn account(&self) -> &Account {
+        &self.account
+    }
+
+    /// The market's rules.
+    #[must_use]
+    pub fn profile(&self) -> &MarketProfile {
+        &self.profile
+    }
+
+    /// Orders that wait for their price.
+    #[must_use]
+    pub fn pending(&self) -> &[PendingOrder] {
+        &self.pending
+    }
+
+    /// The newest known price of every instrument that is held, and of others seen today.
+    #[must_use]
+    pub fn marks(&self) -> &BTreeMap<Symbol, Price> {
+        &self.marks
+    }
+
+    /// The day whose pre-phase was the newest to run.
+    #[must_use]
+    pub fn reached(&self) -> Option<Date> {
+        self.reached
+    }
+
+    /// The portfolio value at the newest close; the initial cash before the first.
+    #[must_use]
+    pub fn last_value(&self) -> Money {
+        self.last_value
+    }
+
+    /// The number of the session's newest row, 0 before its first.
+    #[must_use]
+    pub fn last_action_id(&self) -> u64 {
+        self.actions
+    }
+
+    /// A number for the next order or stop change. Every request takes one, also one that is then
+    /// refused.
+    pub fn next_order_id(&mut self) -> OrderId {
+        self.orders += 1;
+        OrderId(self.orders)
+    }
+
+    /// Cash and holdings at the newest known prices.
+    ///
+    /// # Errors
+    /// [`LedgerError::Overflow`].
+    pub fn portfolio_value(&self) -> Result<Money, LedgerError> {
+        self.account.equity(&self.marks)
+    }
+
+    /// Runs a phase on a copy, which replaces the books only when all of it went well.
+    pub(super) fn atomically<T>(
+        &mut self,
+        phase: impl FnOnce(&mut Self) -> Result<T, LedgerError>,
+    ) -> Result<T, LedgerError> {
+        let mut next = self.clone();
+        let result = phase(&mut next)?;
+        *self = next;
+        Ok(result)
+    }
+
+    /// Applies an event and enters it, and the margin call that it causes, if it causes one.
+    pub(super) fn enter(
+        &mut self,
+        entries: &mut Vec<BookEntry>,
+        event: LedgerEvent,
+    ) -> Result<(), LedgerError> {
+        let applied = self.account.apply(&event)?;
+        let day = event.day();
+        entries.push(self.entry(event, applied)?);
+        let available = self.account.available()?;
+        if available.is_negative() && self.account.margin_call().is_none() {
+            let call = LedgerEvent::MarginCall { day, shortfall: -available };
+            let applied = self.account.apply(&call)?;
+            entries.push(self.entry(call, applied)?);
+        }
+        Ok(())
+    }
+
+    /// Enters that nothing was traded.
+    pub(super) fn enter_no_trade(&mut self, day: Date) -> Result<BookEntry, LedgerError> {
+        self.actions += 1;
+        Ok(BookEntry {
+            day,
+            action_id: Some(self.actions),
+            action_type: Some(ActionType::NoTrade),
+            symbol: None,
+            amount: None,
+            price: None,
+            cash: self.account.cash(),
+            portfolio_value: self.portfolio_value()?,
+            event: None,
+            applied: None,
+        })
+    }
+
+    /// Closes a part of a position without an order of the agent.
+    pub(super) fn force_close(
+        &mut self,
+        entries: &mut Vec<BookEntry>,
+        day: Date,
+        symbol: &Symbol,
+        position: &Position,
+        (cause, quantity, reference): (FillCause, Quantity, Price),
+    ) -> Result<(), LedgerError> {
+        let side = position.closing_side();
+        let terms = match cause {
+            FillCause::Target => Terms::at_limit(&self.profile, quantity, reference)?,
+            _ => Terms::at(&self.profile, side, quantity, reference)?,
+        };
+        let fill = Fill {
+            day,
+            order: None,
+            cause,
+            symbol: symbol.clone(),
+            side,
+            quantity,
+            price: terms.price,
+            fee: terms.fee,
+            slippage: terms.slippage,
+            leverage: position.leverage,
+            stop: None,
+            target: None,
+        };
+        self.enter(entries, LedgerEvent::Fill(fill))
+    }
+
+    fn entry(&mut self, event: LedgerEvent, applied: Applied) -> Result<BookEntry, LedgerError> {
+        let action_type = ActionType::of(&event);
+        if action_type.is_some() {
+            self.actions += 1;
+        }
+        let (amount, price) = match &event {
+            LedgerEvent::Fill(fill) => {
+                self.filled_today = true;
+                (Some(fill.quantity), Some(fill.price))
+            }
+            LedgerEvent::Split { price, .. } => (applied.quantity, Some(*price)),
+            LedgerEvent::Dividend { amount, .. } => (applied.quantity, Some(*amount)),
+            _ => (None, None),
+        };
+        Ok(BookEntry {
+            day: event.day(),
+            action_id: action_type.map(|_| self.actions),
+            action_type,
+            symbol: event.symbol().cloned(),
+            amount,
+            price,
+            cash: self.account.cash(),
+            portfolio_value: self.portfolio_value()?,
+            event: Some(event),
+            applied: Some(applied),
+        })
+    }
+}

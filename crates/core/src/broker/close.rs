@@ -1,0 +1,190 @@
+//! The close phase: what the day comes to.
+
+use super::books::{BookEntry, Books};
+use super::order::Quote;
+use super::pre::mark;
+use super::profile::{FillModel, bps_of_one};
+use super::reject::Rejection;
+use super::submit::fill_pending;
+use crate::id::Symbol;
+use crate::ledger::{LedgerError, LedgerEvent, Position, PositionId, exact};
+use crate::money::{Money, Price, Quantity};
+use crate::time::Date;
+use jiff::Unit;
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a day came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DayEnd {
+    /// The trading day.
+    pub day: Date,
+    /// Close fills and financing, and `no_trade` where the day had no fill at all.
+    pub entries: Vec<BookEntry>,
+    /// Close orders that were refused at their fill.
+    pub rejections: Vec<Rejection>,
+    /// Every open position, by symbol.
+    pub snapshots: Vec<PositionSnapshot>,
+    /// Cash at the end.
+    pub cash: Money,
+    /// Cash and holdings at the closes.
+    pub portfolio_value: Money,
+    /// Against the previous close's portfolio value; the initial cash for the first.
+    pub daily_profit: Money,
+    /// `daily_profit` in percent of the previous value, rounded to 10 decimals; `None` where that
+    /// was not above zero.
+    pub daily_return_pct: Option<Decimal>,
+    /// The number of the session's newest row (on which the two figures above are kept); 0 where
+    /// the session has none.
+    pub last_action_id: u64,
+}
+
+/// An open position at a close.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PositionSnapshot {
+    /// The instrument.
+    pub symbol: Symbol,
+    /// The position.
+    pub position_id: PositionId,
+    /// How much is held; below zero for a short position.
+    pub quantity: Quantity,
+    /// The average price at which it was opened.
+    pub avg_price: Price,
+    /// The close, or the last known price where the instrument had no bar.
+    pub close: Price,
+    /// `quantity x close - cost`.
+    pub unrealised_pnl: Money,
+    /// Its stop.
+    pub stop: Option<Price>,
+    /// Its leverage, 1 for none.
+    pub leverage: Decimal,
+}
+
+/// Ends a day: pending `close` orders fill (one whose instrument has no close is refused), what is
+/// borrowed is charged, everything is marked at the closes.
+///
+/// # Errors
+/// [`LedgerError::DayGoesBack`] where the day has been closed before; a number that does not fit.
+/// The books are then as they were.
+pub fn close(
+    books: &mut Books,
+    day: Date,
+    closes: &BTreeMap<Symbol, Price>,
+) -> Result<DayEnd, LedgerError> {
+    books.atomically(|books| {
+        if let Some(reached) = books.last_close.filter(|last| day <= *last) {
+            return Err(LedgerError::DayGoesBack { reached, day });
+        }
+        let mut entries = Vec::new();
+        mark(books, closes);
+        let rejections = fill_at_close(books, &mut entries, day, closes)?;
+        charge_financing(books, &mut entries, day)?;
+        if !books.filled_today {
+            entries.push(books.enter_no_trade(day)?);
+        }
+        let snapshots = snapshots(books)?;
+        let portfolio_value = books.portfolio_value()?;
+        let before = books.last_value;
+        let daily_profit = exact::minus(portfolio_value, before)?;
+        let daily_return_pct =
+            if before.is_positive() { percent(daily_profit, before) } else { None };
+        let held: Vec<Symbol> = books.account.positions().keys().cloned().collect();
+        books.marks.retain(|symbol, _| held.binary_search(symbol).is_ok());
+        books.last_value = portfolio_value;
+        books.last_close = Some(day);
+        Ok(DayEnd {
+            day,
+            entries,
+            rejections,
+            snapshots,
+            cash: books.account.cash(),
+            portfolio_value,
+            daily_profit,
+            daily_return_pct,
+            last_action_id: books.actions,
+        })
+    })
+}
+
+fn fill_at_close(
+    books: &mut Books,
+    entries: &mut Vec<BookEntry>,
+    day: Date,
+    closes: &BTreeMap<Symbol, Price>,
+) -> Result<Vec<Rejection>, LedgerError> {
+    let mut rejections = Vec::new();
+    for pending in std::mem::take(&mut books.pending) {
+        if pending.fill_model != FillModel::Close {
+            books.pending.push(pending);
+            continue;
+        }
+        let symbol = pending.order.symbol.clone();
+        let quote = match closes.get(&symbol) {
+            Some(close) => Quote::at(symbol, day, *close),
+            None => Quote::no_bar(symbol, day),
+        };
+        match fill_pending(books, &quote, pending.order)? {
+            Ok(entry) => entries.push(entry),
+            Err(rejection) => rejections.push(rejection),
+        }
+    }
+    Ok(rejections)
+}
+
+fn charge_financing(
+    books: &mut Books,
+    entries: &mut Vec<BookEntry>,
+    day: Date,
+) -> Result<(), LedgerError> {
+    let yearly = exact::div(books.profile.financing_bps_a_year, bps_of_one())?;
+    if yearly.is_zero() {
+        return Ok(());
+    }
+    let days = books
+        .last_close
+        .and_then(|last| last.until((Unit::Day, day)).ok())
+        .map_or(1, |span| span.get_days().max(0));
+    let positions: Vec<(Symbol, Position)> =
+        books.account.positions().iter().map(|(s, p)| (s.clone(), p.clone())).collect();
+    for (symbol, position) in positions {
+        let financed = if position.quantity.is_positive() {
+            exact::minus(position.cost, position.margin)?
+        } else {
+            let mark = books.marks.get(&symbol).copied().unwrap_or(position.avg_price);
+            exact::value(mark, position.quantity)?.abs()
+        };
+        let a_year = exact::mul(financed.0, yearly)?;
+        let amount = exact::div(exact::mul(a_year, Decimal::from(days))?, Decimal::from(365))?;
+        let amount = Money(exact::round(amount, exact::MONEY_DP));
+        if amount.is_positive() {
+            books.enter(entries, LedgerEvent::Financing { day, symbol, amount })?;
+        }
+    }
+    Ok(())
+}
+
+fn snapshots(books: &Books) -> Result<Vec<PositionSnapshot>, LedgerError> {
+    let positions = books.account.positions().iter();
+    positions
+        .map(|(symbol, position)| {
+            let close = books.marks.get(symbol).copied();
+            let close = close.ok_or_else(|| LedgerError::NoMark { symbol: symbol.clone() })?;
+            Ok(PositionSnapshot {
+                symbol: symbol.clone(),
+                position_id: position.id.clone(),
+                quantity: position.quantity,
+                avg_price: position.avg_price,
+                close,
+                unrealised_pnl: position.unrealised_pnl(close)?,
+                stop: position.stop,
+                leverage: position.leverage,
+            })
+        })
+        .collect()
+}
+
+fn percent(part: Money, whole: Money) -> Option<Decimal> {
+    let ratio = part.0.checked_div(whole.0)?;
+    ratio.checked_mul(Decimal::ONE_HUNDRED).map(|pct| exact::round(pct, 10))
+}

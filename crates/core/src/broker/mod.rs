@@ -1,0 +1,47 @@
+//! The broker: what an order must obey, how it fills, and what a day does to the books.
+//!
+//! Pure code: it is given prices and days, and answers with entries for the record. An order that
+//! was not checked cannot be filled, for [`submit`] takes only an [`Approved`] order, and only
+//! [`approve`] makes one; it is good once, for the version of the account that it was checked
+//! against.
+//!
+//! # A day
+//! [`pre`] (corporate actions, margin calls, pending orders, gaps at the open), then the session's
+//! orders through [`approve`] and [`submit`], then [`bar`] (stops, targets and liquidations inside
+//! the bar), then [`close`]. Each changes the [`Books`] as a whole or, on an error, not at all.
+//!
+//! # Costs
+//! * Fill price = reference price x (1 + s) where shares are taken (buy, cover), x (1 - s) where
+//!   they are given (sell, short), with s = `slippage_bps` / 10,000, rounded half to even to 10
+//!   decimals: slippage is always against the trader. A target fills without slippage, for it is a
+//!   limit; a stop, a liquidation and the cover of a margin call slip.
+//! * Fee = max(`fees.minimum`, fill price x quantity x `fees.bps` / 10,000), rounded half to even
+//!   to 8 decimals, for each fill.
+//! * Financing at the close = financed amount x `financing_bps_a_year` / 10,000 x days / 365,
+//!   rounded likewise; the financed amount is the loan of a long position (`cost - margin`) and
+//!   the market value of a short one; days are the calendar days since the previous close, 1 at
+//!   the first.
+
+mod approve;
+mod bar;
+mod books;
+mod close;
+mod order;
+mod pre;
+mod profile;
+mod reject;
+mod stops;
+mod submit;
+mod terms;
+
+pub use crate::ledger::{OrderId, Side};
+pub use approve::{Approved, approve, approve_stops};
+pub use bar::{Ohlc, bar};
+pub use books::{ActionType, BookEntry, Books, Outcome, PendingOrder};
+pub use close::{DayEnd, PositionSnapshot, close};
+pub use order::{Order, Quote, QuoteState, StopChange, parse_amount};
+pub use pre::{expire, pre};
+pub use profile::{Fees, FillModel, MarketProfile};
+pub use reject::{RejectCode, Rejection, Request};
+pub use stops::MAX_LEVERAGED_LOSS;
+pub use submit::{Submission, SubmitError, change_stops, submit};

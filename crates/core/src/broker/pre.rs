@@ -1,0 +1,261 @@
+//! The pre-phase: what has happened by the open, before the agent is asked.
+
+use super::approve::released;
+use super::bar::trigger_all;
+use super::books::{BookEntry, Books, Outcome};
+use super::order::Quote;
+use super::profile::FillModel;
+use super::reject::{Refusal, RejectCode, Rejection};
+use super::submit::fill_pending;
+use super::terms::Terms;
+use crate::id::Symbol;
+use crate::ledger::{
+    CorporateAction, CorporateActionKind, FillCause, LedgerError, LedgerEvent, Position, exact,
+};
+use crate::money::{Money, Price, Quantity};
+use crate::time::Date;
+use rust_decimal::Decimal;
+use std::collections::BTreeMap;
+
+/// Begins a day. In this order: splits (of positions, pending orders, stops and targets),
+/// dividends, cover of a margin call of an earlier day, pending `next_open` orders, positions whose
+/// stop, target or liquidation price the open gapped through.
+///
+/// Splits are valued at the previous close over the ratio, everything after them at the opens; an
+/// instrument without an open keeps its last mark. Of `actions`, those count whose ex-date is after
+/// the day of the previous pre-phase (on `day`, for the first) and not after `day`; the rest is
+/// passed over, as is what concerns no holding. An order waits on where its instrument has no open.
+///
+/// A margin call is covered by closing positions at the open, that of the largest market value
+/// first and no more of each than is needed, as `liquidation`. What no position covers stays owed.
+///
+/// # Errors
+/// [`LedgerError::DayGoesBack`] where the day has begun before; an impossible action; a number that
+/// does not fit. The books are then as they were.
+pub fn pre(
+    books: &mut Books,
+    day: Date,
+    opens: &BTreeMap<Symbol, Price>,
+    previous_closes: &BTreeMap<Symbol, Price>,
+    actions: &[CorporateAction],
+) -> Result<Outcome, LedgerError> {
+    books.atomically(|books| {
+        if let Some(reached) = books.reached.filter(|reached| day <= *reached) {
+            return Err(LedgerError::DayGoesBack { reached, day });
+        }
+        let due: Vec<&CorporateAction> = actions
+            .iter()
+            .filter(|action| match books.reached {
+                Some(reached) => action.ex_date > reached && action.ex_date <= day,
+                None => action.ex_date == day,
+            })
+            .collect();
+        books.reached = Some(day);
+        books.actions = 0;
+        books.filled_today = false;
+        let mut out = Outcome::default();
+        mark(books, previous_closes);
+        for action in &due {
+            if let CorporateActionKind::Split { ratio } = action.kind {
+                split(books, &mut out, day, &action.symbol, ratio)?;
+            }
+        }
+        mark(books, opens);
+        for action in &due {
+            if let CorporateActionKind::Dividend { amount } = action.kind {
+                dividend(books, &mut out.entries, day, &action.symbol, amount)?;
+            }
+        }
+        if books.account.margin_call().is_some_and(|call| call.day < day) {
+            cover_margin_call(books, &mut out.entries, day, opens)?;
+        }
+        fill_at_open(books, &mut out, day, opens)?;
+        let opens = |symbol: &Symbol| opens.get(symbol).map(|open| (*open, None));
+        trigger_all(books, &mut out.entries, day, opens)?;
+        Ok(out)
+    })
+}
+
+/// Ends a run: what is still pending expires.
+pub fn expire(books: &mut Books) -> Vec<Rejection> {
+    let expired = std::mem::take(&mut books.pending).into_iter().map(|pending| {
+        let message =
+            format!("The run ended before the order of {} could fill.", pending.placed_on);
+        Refusal::new(RejectCode::Expired, message, []).of(pending.order)
+    });
+    expired.collect()
+}
+
+/// Takes prices over as the newest marks, of those above zero.
+pub(super) fn mark(books: &mut Books, prices: &BTreeMap<Symbol, Price>) {
+    let usable = prices.iter().filter(|(_, price)| price.is_positive());
+    books.marks.extend(usable.map(|(symbol, price)| (symbol.clone(), *price)));
+}
+
+fn split(
+    books: &mut Books,
+    out: &mut Outcome,
+    day: Date,
+    symbol: &Symbol,
+    ratio: Decimal,
+) -> Result<(), LedgerError> {
+    if ratio <= Decimal::ZERO {
+        return Err(LedgerError::OutOfRange { what: "ratio", value: ratio });
+    }
+    let after = match books.marks.get(symbol) {
+        Some(before) => {
+            let after = Price(exact::round(exact::div(before.0, ratio)?, exact::PRICE_DP));
+            books.marks.insert(symbol.clone(), after);
+            Some(after)
+        }
+        None => None,
+    };
+    if books.account.position(symbol).is_some() {
+        let price = after.ok_or_else(|| LedgerError::NoMark { symbol: symbol.clone() })?;
+        let whole_shares = !books.profile.fractional;
+        let symbol = symbol.clone();
+        let event = LedgerEvent::Split { day, symbol, ratio, price, whole_shares };
+        books.enter(&mut out.entries, event)?;
+    }
+    split_pending(books, &mut out.rejections, symbol, ratio)
+}
+
+/// Converts pending orders. A fraction of a lot that nobody owns yet is cut off; an order that
+/// closes all of a position goes on to close all of it.
+fn split_pending(
+    books: &mut Books,
+    rejections: &mut Vec<Rejection>,
+    symbol: &Symbol,
+    ratio: Decimal,
+) -> Result<(), LedgerError> {
+    let held = books.account.position(symbol).map(|position| position.quantity.abs());
+    let profile = &books.profile;
+    let mut kept = Vec::with_capacity(books.pending.len());
+    for mut pending in std::mem::take(&mut books.pending) {
+        let order = &mut pending.order;
+        if order.symbol != *symbol {
+            kept.push(pending);
+            continue;
+        }
+        let old = order.quantity;
+        let converted = exact::round(exact::mul(old.0, ratio)?, exact::QUANTITY_DP);
+        let lot = profile.lot.0;
+        let closes_all = !order.side.opens()
+            && held.is_some_and(|held| held.0 == converted || held.0 == converted.trunc());
+        let converted = match (profile.fractional, closes_all) {
+            (true, _) => converted,
+            (false, true) => converted.trunc(),
+            (false, false) => exact::mul(exact::div(converted, lot)?.trunc(), lot)?,
+        };
+        for price in [&mut order.stop, &mut order.target].into_iter().flatten() {
+            *price = Price(exact::round(exact::div(price.0, ratio)?, exact::PRICE_DP));
+        }
+        order.quantity = Quantity(converted.normalize());
+        if order.quantity.is_positive() {
+            kept.push(pending);
+        } else {
+            let message =
+                format!("A split of {ratio} for 1 left nothing to trade of the order's {old}.");
+            let numbers = [("asked", old.0), ("ratio", ratio)];
+            let refusal = Refusal::new(RejectCode::SplitAway, message, numbers);
+            rejections.push(refusal.of(pending.order));
+        }
+    }
+    books.pending = kept;
+    Ok(())
+}
+
+fn dividend(
+    books: &mut Books,
+    entries: &mut Vec<BookEntry>,
+    day: Date,
+    symbol: &Symbol,
+    amount: Price,
+) -> Result<(), LedgerError> {
+    if books.account.position(symbol).is_none() {
+        return Ok(());
+    }
+    books.enter(entries, LedgerEvent::Dividend { day, symbol: symbol.clone(), amount })
+}
+
+fn fill_at_open(
+    books: &mut Books,
+    out: &mut Outcome,
+    day: Date,
+    opens: &BTreeMap<Symbol, Price>,
+) -> Result<(), LedgerError> {
+    for pending in std::mem::take(&mut books.pending) {
+        let due = pending.fill_model == FillModel::NextOpen && pending.placed_on < day;
+        let open = opens.get(&pending.order.symbol).filter(|open| due && open.is_positive());
+        let Some(open) = open else {
+            books.pending.push(pending);
+            continue;
+        };
+        let quote = Quote::at(pending.order.symbol.clone(), day, *open);
+        match fill_pending(books, &quote, pending.order)? {
+            Ok(entry) => out.entries.push(entry),
+            Err(rejection) => out.rejections.push(rejection),
+        }
+    }
+    Ok(())
+}
+
+fn cover_margin_call(
+    books: &mut Books,
+    entries: &mut Vec<BookEntry>,
+    day: Date,
+    opens: &BTreeMap<Symbol, Price>,
+) -> Result<(), LedgerError> {
+    let mut candidates: Vec<(Money, Symbol, Price)> = Vec::new();
+    for (symbol, position) in books.account.positions() {
+        if let Some(open) = opens.get(symbol).filter(|open| open.is_positive()) {
+            let value = exact::value(*open, position.quantity)?.abs();
+            candidates.push((value, symbol.clone(), *open));
+        }
+    }
+    candidates.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    for (_, symbol, open) in candidates {
+        // The needed part first; where its fee left a gap, the rest of the position.
+        for whole in [false, true] {
+            let short = -books.account.available()?;
+            let Some(position) = books.account.position(&symbol).cloned() else { break };
+            if !short.is_positive() {
+                return Ok(());
+            }
+            let quantity = if whole {
+                Some(position.quantity.abs())
+            } else {
+                needed(books, &position, open, short)?
+            };
+            let Some(quantity) = quantity else { break };
+            let how = (FillCause::MarginCall, quantity, open);
+            books.force_close(entries, day, &symbol, &position, how)?;
+        }
+    }
+    Ok(())
+}
+
+/// How much of a position must be closed to set `short` free, in whole lots and at most all of it;
+/// `None` where closing it sets nothing free.
+fn needed(
+    books: &Books,
+    position: &Position,
+    open: Price,
+    short: Money,
+) -> Result<Option<Quantity>, LedgerError> {
+    let held = position.quantity.abs();
+    let profile = &books.profile;
+    let terms = Terms::at(profile, position.closing_side(), held, open)?;
+    let free = exact::minus(released(position, held, terms.price)?, terms.fee)?;
+    if !free.is_positive() {
+        return Ok(None);
+    }
+    let part = exact::div(exact::mul(short.0, held.0)?, free.0)?;
+    let part = if profile.fractional {
+        let up = rust_decimal::RoundingStrategy::AwayFromZero;
+        part.round_dp_with_strategy(exact::QUANTITY_DP, up)
+    } else {
+        exact::mul(exact::div(part, profile.lot.0)?.ceil(), profile.lot.0)?
+    };
+    Ok(Some(Quantity(part.normalize()).min(held)))
+}

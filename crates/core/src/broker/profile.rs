@@ -1,0 +1,169 @@
+//! Market profiles: the rules and costs of a market.
+
+use crate::money::{Money, Quantity};
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+/// The rules and costs of a market.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MarketProfile {
+    /// The profile's name.
+    pub name: String,
+    /// Quantities are multiples of this, but for an order that closes all of an odd holding.
+    /// Without meaning where `fractional` is set.
+    pub lot: Quantity,
+    /// May fractions be traded, down to 8 decimals?
+    pub fractional: bool,
+    /// Is what was acquired on a day locked until a later day?
+    pub t_plus_one: bool,
+    /// May shares be sold short?
+    pub shorting: bool,
+    /// The smallest leverage, 1 or above.
+    pub min_leverage: Decimal,
+    /// The largest leverage. Above 1 it takes effect only where the profile `lends`.
+    pub max_leverage: Decimal,
+    /// Is money lent, so that cash may be below zero?
+    pub lends: bool,
+    /// Fees of each fill.
+    pub fees: Fees,
+    /// How far a fill is worse than its reference price, in basis points, below 10,000.
+    pub slippage_bps: Decimal,
+    /// The yearly cost of what is borrowed, in basis points.
+    pub financing_bps_a_year: Decimal,
+    /// Which price an order takes.
+    pub fill_model: FillModel,
+}
+
+/// Fees of each fill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fees {
+    /// Basis points of the fill's value.
+    pub bps: Decimal,
+    /// The least that a fill costs.
+    pub minimum: Money,
+}
+
+/// Which price an order takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FillModel {
+    /// The open that the agent was shown, at once: a stated convention.
+    #[default]
+    Open,
+    /// The next open of the instrument.
+    NextOpen,
+    /// The close of the same day.
+    Close,
+}
+
+impl MarketProfile {
+    /// Shares of the United States: whole shares, long and short without leverage, no fees, no
+    /// slippage, nothing lent.
+    #[must_use]
+    pub fn us_equity() -> Self {
+        Self {
+            name: "us_equity".to_owned(),
+            lot: Quantity(Decimal::ONE),
+            fractional: false,
+            t_plus_one: false,
+            shorting: true,
+            min_leverage: Decimal::ONE,
+            max_leverage: Decimal::ONE,
+            lends: false,
+            fees: Fees { bps: Decimal::ZERO, minimum: Money::ZERO },
+            slippage_bps: Decimal::ZERO,
+            financing_bps_a_year: Decimal::ZERO,
+            fill_model: FillModel::Open,
+        }
+    }
+
+    /// Chinese A shares: lots of 100, T+1, long only; 3 basis points and at least 5 a fill.
+    #[must_use]
+    pub fn cn_a_share() -> Self {
+        Self {
+            name: "cn_a_share".to_owned(),
+            lot: Quantity(Decimal::ONE_HUNDRED),
+            t_plus_one: true,
+            shorting: false,
+            fees: Fees { bps: Decimal::from(3), minimum: Money(Decimal::from(5)) },
+            ..Self::us_equity()
+        }
+    }
+
+    /// Crypto: fractional, long and short with leverage of 1 to 10; 10 basis points a fill, 2 of
+    /// slippage, and 3 a day (1,095 a year) for what is borrowed.
+    #[must_use]
+    pub fn crypto() -> Self {
+        Self {
+            name: "crypto".to_owned(),
+            fractional: true,
+            max_leverage: Decimal::TEN,
+            lends: true,
+            fees: Fees { bps: Decimal::TEN, minimum: Money::ZERO },
+            slippage_bps: Decimal::TWO,
+            financing_bps_a_year: Decimal::from(1_095),
+            ..Self::us_equity()
+        }
+    }
+
+    /// The preset of this name: `us_equity`, `cn_a_share` or `crypto`.
+    #[must_use]
+    pub fn preset(name: &str) -> Option<Self> {
+        match name {
+            "us_equity" => Some(Self::us_equity()),
+            "cn_a_share" => Some(Self::cn_a_share()),
+            "crypto" => Some(Self::crypto()),
+            _ => None,
+        }
+    }
+
+    /// Checks that the numbers make a market.
+    ///
+    /// # Errors
+    /// A sentence that names the first field that does not.
+    pub fn validate(&self) -> Result<(), String> {
+        let checks = [
+            (self.lot.is_positive(), "lot must be above zero"),
+            (
+                self.fractional || self.lot.0.fract().is_zero(),
+                "lot must be whole where fractions are not traded",
+            ),
+            (self.min_leverage >= Decimal::ONE, "min_leverage must be 1 or above"),
+            (self.max_leverage >= self.min_leverage, "max_leverage must not be below min_leverage"),
+            (
+                self.lends || self.min_leverage == Decimal::ONE,
+                "min_leverage above 1 needs a profile that lends",
+            ),
+            (
+                self.fees.bps >= Decimal::ZERO && self.fees.bps < bps_of_one(),
+                "fees.bps must be from 0 to below 10000",
+            ),
+            (!self.fees.minimum.is_negative(), "fees.minimum must not be below zero"),
+            (
+                self.slippage_bps >= Decimal::ZERO && self.slippage_bps < bps_of_one(),
+                "slippage_bps must be from 0 to below 10000",
+            ),
+            (
+                self.financing_bps_a_year >= Decimal::ZERO,
+                "financing_bps_a_year must not be below zero",
+            ),
+        ];
+        match checks.into_iter().find(|(holds, _)| !holds) {
+            Some((_, problem)) => Err(problem.to_owned()),
+            None => Ok(()),
+        }
+    }
+
+    /// The largest leverage that the profile really gives.
+    #[must_use]
+    pub fn leverage_limit(&self) -> Decimal {
+        if self.lends { self.max_leverage } else { Decimal::ONE }
+    }
+}
+
+/// Basis points in the whole.
+pub(super) fn bps_of_one() -> Decimal {
+    Decimal::from(10_000)
+}

@@ -1,0 +1,191 @@
+//! Refusals: a code, a sentence and the numbers that decided.
+
+use super::order::{Order, StopChange};
+use crate::id::Symbol;
+use crate::ledger::OrderId;
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "request", rename_all = "snake_case")]
+pub enum Request {
+    /// An order.
+    Order(Order),
+    /// A change of a stop or a target.
+    StopChange(StopChange),
+}
+
+impl Request {
+    /// The request's number.
+    #[must_use]
+    pub fn id(&self) -> OrderId {
+        match self {
+            Self::Order(order) => order.id,
+            Self::StopChange(change) => change.id,
+        }
+    }
+
+    /// The instrument.
+    #[must_use]
+    pub fn symbol(&self) -> &Symbol {
+        match self {
+            Self::Order(order) => &order.symbol,
+            Self::StopChange(change) => &change.symbol,
+        }
+    }
+}
+
+impl From<Order> for Request {
+    fn from(order: Order) -> Self {
+        Self::Order(order)
+    }
+}
+
+impl From<StopChange> for Request {
+    fn from(change: StopChange) -> Self {
+        Self::StopChange(change)
+    }
+}
+
+/// Why a request was refused, in the order in which the rules are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RejectCode {
+    /// The symbol is none of the job's instruments.
+    UnknownSymbol,
+    /// The instrument has no bar today.
+    NoBarToday,
+    /// The amount is not a finite number above zero, or too large for the books.
+    InvalidAmount,
+    /// The market does not allow short positions.
+    ShortingNotAllowed,
+    /// A buy against a short position, or a short against a long one: a reversal closes first.
+    OppositePosition,
+    /// The amount is not a multiple of the lot, or has more decimals than can be traded.
+    LotSize,
+    /// What was acquired today may be closed on a later day only.
+    TPlusOne,
+    /// Cash, or margin, does not suffice, fees included.
+    InsufficientCash,
+    /// Less is held than is to be closed.
+    InsufficientShares,
+    /// The leverage is outside the market's range, or not that of the open position.
+    LeverageLimit,
+    /// A leveraged position needs a stop.
+    StopRequired,
+    /// The stop is not on the losing side of the price.
+    StopWrongSide,
+    /// The target is not on the gaining side of the price.
+    TargetWrongSide,
+    /// The stop is further away than the leveraged loss allows.
+    StopTooFar,
+    /// A stop may be tightened, never loosened.
+    StopLoosened,
+    /// There is no open position whose stop could be moved.
+    NoPosition,
+    /// Neither a stop nor a target was given.
+    NothingToChange,
+    /// The run ended before the order could fill.
+    Expired,
+    /// A split left less than can be traded of a pending order.
+    SplitAway,
+}
+
+impl RejectCode {
+    /// The code as the record has it, in snake case.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::UnknownSymbol => "unknown_symbol",
+            Self::NoBarToday => "no_bar_today",
+            Self::InvalidAmount => "invalid_amount",
+            Self::ShortingNotAllowed => "shorting_not_allowed",
+            Self::OppositePosition => "opposite_position",
+            Self::LotSize => "lot_size",
+            Self::TPlusOne => "t_plus_one",
+            Self::InsufficientCash => "insufficient_cash",
+            Self::InsufficientShares => "insufficient_shares",
+            Self::LeverageLimit => "leverage_limit",
+            Self::StopRequired => "stop_required",
+            Self::StopWrongSide => "stop_wrong_side",
+            Self::TargetWrongSide => "target_wrong_side",
+            Self::StopTooFar => "stop_too_far",
+            Self::StopLoosened => "stop_loosened",
+            Self::NoPosition => "no_position",
+            Self::NothingToChange => "nothing_to_change",
+            Self::Expired => "expired",
+            Self::SplitAway => "split_away",
+        }
+    }
+}
+
+impl fmt::Display for RejectCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A refusal. It changed nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rejection {
+    /// What was refused, as it was asked.
+    pub request: Box<Request>,
+    /// Why.
+    pub code: RejectCode,
+    /// Why, in a plain sentence with the numbers, for the agent.
+    pub message: String,
+    /// The numbers that decided, by name.
+    pub numbers: BTreeMap<String, Decimal>,
+}
+
+impl Rejection {
+    /// The refusal of a request whose amount could not be read as a number at all; `message` says
+    /// what was written (see [`super::parse_amount`]).
+    #[must_use]
+    pub fn unreadable_amount(request: impl Into<Request>, message: impl Into<String>) -> Self {
+        Refusal::new(RejectCode::InvalidAmount, message.into(), []).of(request)
+    }
+
+    /// The order, where an order was refused.
+    #[must_use]
+    pub fn order(&self) -> Option<&Order> {
+        match &*self.request {
+            Request::Order(order) => Some(order),
+            Request::StopChange(_) => None,
+        }
+    }
+}
+
+/// A refusal before it is joined with what it refuses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub(super) code: RejectCode,
+    pub(super) message: String,
+    pub(super) numbers: BTreeMap<String, Decimal>,
+}
+
+impl Refusal {
+    pub(super) fn new<const N: usize>(
+        code: RejectCode,
+        message: String,
+        numbers: [(&str, Decimal); N],
+    ) -> Self {
+        let numbers =
+            numbers.into_iter().map(|(name, number)| (name.to_owned(), number.normalize()));
+        Self { code, message, numbers: numbers.collect() }
+    }
+
+    /// What does not fit the books is an amount that cannot be traded.
+    pub(super) fn too_large(_: crate::ledger::LedgerError) -> Self {
+        let message = "The amount or the price is too large for the books.".to_owned();
+        Self::new(RejectCode::InvalidAmount, message, [])
+    }
+
+    pub(super) fn of(self, request: impl Into<Request>) -> Rejection {
+        let request = Box::new(request.into());
+        Rejection { request, code: self.code, message: self.message, numbers: self.numbers }
+    }
+}

@@ -1,0 +1,120 @@
+//! Stops and targets: where they may be.
+
+use super::reject::{Refusal, RejectCode};
+use crate::ledger::{Direction, LedgerError, exact};
+use crate::money::Price;
+use rust_decimal::Decimal;
+
+/// The most that a position may lose at its stop, of the money at work times the leverage:
+/// `|entry - stop| / entry x leverage <= 0.10`.
+pub const MAX_LEVERAGED_LOSS: Decimal = Decimal::from_parts(10, 0, 0, false, 2);
+
+/// A stop must be above zero and on the losing side of `price`, a target on the gaining side.
+pub(super) fn sides(
+    direction: Direction,
+    price: Price,
+    stop: Option<Price>,
+    target: Option<Price>,
+) -> Result<(), Refusal> {
+    let (losing, gaining) = match direction {
+        Direction::Long => ("below", "above"),
+        Direction::Short => ("above", "below"),
+    };
+    if let Some(stop) =
+        stop.filter(|stop| !stop.is_positive() || !is_worse(direction, *stop, price))
+    {
+        let message = format!(
+            "The stop of a {} position must be above zero and {losing} the price of {price}; \
+             {stop} is not.",
+            name(direction)
+        );
+        let numbers = [("stop", stop.0), ("price", price.0)];
+        return Err(Refusal::new(RejectCode::StopWrongSide, message, numbers));
+    }
+    if let Some(target) =
+        target.filter(|target| !target.is_positive() || !is_worse(direction, price, *target))
+    {
+        let message = format!(
+            "The target of a {} position must be above zero and {gaining} the price of {price}; \
+             {target} is not.",
+            name(direction)
+        );
+        let numbers = [("target", target.0), ("price", price.0)];
+        return Err(Refusal::new(RejectCode::TargetWrongSide, message, numbers));
+    }
+    Ok(())
+}
+
+/// The leveraged loss at the stop is within [`MAX_LEVERAGED_LOSS`]. A stop beyond the entry locks a
+/// gain in and is always within.
+pub(super) fn distance(
+    direction: Direction,
+    entry: Price,
+    stop: Price,
+    leverage: Decimal,
+) -> Result<(), Refusal> {
+    let too_large = |_: LedgerError| Refusal::too_large(LedgerError::Overflow);
+    let away = match direction {
+        Direction::Long => exact::sub(entry.0, stop.0),
+        Direction::Short => exact::sub(stop.0, entry.0),
+    }
+    .map_err(too_large)?;
+    let allowed = exact::mul(entry.0, MAX_LEVERAGED_LOSS).map_err(too_large)?;
+    if exact::mul(away, leverage).map_err(too_large)? <= allowed {
+        return Ok(());
+    }
+    let largest = exact::div(allowed, leverage).map_err(too_large)?;
+    // Cut, not rounded: the distance that is told must itself be admissible.
+    let largest = largest.trunc_with_scale(exact::PRICE_DP).normalize();
+    let furthest = match direction {
+        Direction::Long => exact::sub(entry.0, largest),
+        Direction::Short => exact::add(entry.0, largest),
+    }
+    .map_err(too_large)?;
+    let message = format!(
+        "A stop of {stop} is {} away from the entry of {entry}; with a leverage of {leverage} the \
+         largest admissible distance is {largest} (a stop of {furthest}), for the leveraged loss \
+         may be at most 10%.",
+        Price(away),
+    );
+    let numbers = [
+        ("entry", entry.0),
+        ("stop", stop.0),
+        ("leverage", leverage),
+        ("distance", away),
+        ("largest_distance", largest),
+        ("furthest_stop", furthest),
+    ];
+    Err(Refusal::new(RejectCode::StopTooFar, message, numbers))
+}
+
+/// The new stop is not further away than the old one.
+pub(super) fn tightening(
+    direction: Direction,
+    old: Option<Price>,
+    new: Option<Price>,
+) -> Result<(), Refusal> {
+    let (Some(old), Some(new)) = (old, new) else { return Ok(()) };
+    if !is_worse(direction, new, old) {
+        return Ok(());
+    }
+    let message =
+        format!("A stop may be tightened, never loosened: it is at {old} and cannot go to {new}.");
+    let numbers = [("stop", old.0), ("asked", new.0)];
+    Err(Refusal::new(RejectCode::StopLoosened, message, numbers))
+}
+
+/// Is `a` a worse price than `b` for a position of this direction?
+pub(super) fn is_worse(direction: Direction, a: Price, b: Price) -> bool {
+    match direction {
+        Direction::Long => a < b,
+        Direction::Short => a > b,
+    }
+}
+
+fn name(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Long => "long",
+        Direction::Short => "short",
+    }
+}

@@ -1,0 +1,117 @@
+//! The session: approved requests enter the books.
+
+use super::approve::{Approved, approve, leverage_of};
+use super::books::{BookEntry, Books, PendingOrder};
+use super::order::{Order, Quote, StopChange};
+use super::profile::FillModel;
+use super::reject::Rejection;
+use super::terms::Terms;
+use crate::ledger::{Fill, FillCause, LedgerError, LedgerEvent};
+
+/// What became of an approved order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Submission {
+    /// It filled at once.
+    Filled(Box<BookEntry>),
+    /// It waits for its price, and is checked again then.
+    Pending(Box<PendingOrder>),
+}
+
+/// An approved request that could not be used: a fault of the caller, not of the trader.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SubmitError {
+    /// The account has changed since.
+    #[error("approved for version {approved} of the account, which is at {current}")]
+    Stale {
+        /// The version that it was approved for.
+        approved: u64,
+        /// The account's version.
+        current: u64,
+    },
+    /// The books refused it.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+}
+
+/// Fills an approved order at once where the profile's fill model is `open`; otherwise keeps it.
+///
+/// # Errors
+/// [`SubmitError::Stale`] where the account has changed since the approval. The books are then as
+/// they were.
+pub fn submit(books: &mut Books, approved: Approved<Order>) -> Result<Submission, SubmitError> {
+    fresh(books, approved.version())?;
+    if books.profile.fill_model == FillModel::Open {
+        let entry = books.atomically(|books| fill(books, approved))?;
+        return Ok(Submission::Filled(Box::new(entry)));
+    }
+    let placed_on = approved.day();
+    let fill_model = books.profile.fill_model;
+    let pending = PendingOrder { order: approved.into_inner(), placed_on, fill_model };
+    books.pending.push(pending.clone());
+    Ok(Submission::Pending(Box::new(pending)))
+}
+
+/// Moves the stop or the target of an open position.
+///
+/// # Errors
+/// As [`submit`].
+pub fn change_stops(
+    books: &mut Books,
+    approved: Approved<StopChange>,
+) -> Result<BookEntry, SubmitError> {
+    fresh(books, approved.version())?;
+    let day = approved.day();
+    let StopChange { symbol, stop, target, .. } = approved.into_inner();
+    let entry = books.atomically(|books| {
+        enter_one(books, LedgerEvent::StopChange { day, symbol, stop, target })
+    })?;
+    Ok(entry)
+}
+
+/// Checks a pending order again, at the price that it waited for, and fills it.
+pub(super) fn fill_pending(
+    books: &mut Books,
+    quote: &Quote,
+    order: Order,
+) -> Result<Result<BookEntry, Rejection>, LedgerError> {
+    match approve(&books.account, &books.profile, quote, order) {
+        Ok(approved) => fill(books, approved).map(Ok),
+        Err(rejection) => Ok(Err(rejection)),
+    }
+}
+
+fn fill(books: &mut Books, approved: Approved<Order>) -> Result<BookEntry, LedgerError> {
+    let (day, reference) = (approved.day(), approved.reference());
+    let order = approved.into_inner();
+    let terms = Terms::at(&books.profile, order.side, order.quantity, reference)?;
+    let leverage = leverage_of(&order, books.account.position(&order.symbol));
+    let opens = order.side.opens();
+    let fill = Fill {
+        day,
+        order: Some(order.id),
+        cause: FillCause::Order,
+        side: order.side,
+        quantity: order.quantity,
+        price: terms.price,
+        fee: terms.fee,
+        slippage: terms.slippage,
+        leverage,
+        stop: order.stop.filter(|_| opens),
+        target: order.target.filter(|_| opens),
+        symbol: order.symbol,
+    };
+    books.marks.insert(fill.symbol.clone(), reference);
+    enter_one(books, LedgerEvent::Fill(fill))
+}
+
+/// Enters what an approved request does. The checks leave no margin call to follow it.
+fn enter_one(books: &mut Books, event: LedgerEvent) -> Result<BookEntry, LedgerError> {
+    let mut entries = Vec::new();
+    books.enter(&mut entries, event)?;
+    entries.into_iter().next().ok_or(LedgerError::Overflow)
+}
+
+fn fresh(books: &Books, approved: u64) -> Result<(), SubmitError> {
+    let current = books.account.version();
+    if approved == current { Ok(()) } else { Err(SubmitError::Stale { approved, current }) }
+}

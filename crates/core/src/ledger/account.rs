@@ -1,0 +1,397 @@
+//! The account: a fold over its events.
+
+use super::event::{Fill, LedgerEvent, Side};
+use super::exact;
+use super::position::{Lot, Position, PositionId};
+use super::report::{Applied, LedgerError, Realised};
+use crate::id::Symbol;
+use crate::money::{Money, Price, Quantity};
+use crate::time::Date;
+use jiff::Unit;
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What one agent owns and owes.
+///
+/// It changes by [`Account::apply`] alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Account {
+    owner: String,
+    cash: Money,
+    positions: BTreeMap<Symbol, Position>,
+    version: u64,
+    opened: u64,
+    reached: Option<Date>,
+    margin_call: Option<MarginCall>,
+}
+
+/// A margin call that has not been met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MarginCall {
+    /// The day on which it was recorded.
+    pub day: Date,
+    /// What was missing then.
+    pub shortfall: Money,
+}
+
+impl Account {
+    /// An account with nothing but cash. `owner` begins the ids of its positions.
+    #[must_use]
+    pub fn new(owner: impl Into<String>, cash: Money) -> Self {
+        Self {
+            owner: owner.into(),
+            cash: Money(cash.0.normalize()),
+            positions: BTreeMap::new(),
+            version: 0,
+            opened: 0,
+            reached: None,
+            margin_call: None,
+        }
+    }
+
+    /// The account that these events make of `initial`, with what each did.
+    ///
+    /// # Errors
+    /// The first event's that cannot be applied.
+    pub fn fold<'a>(
+        initial: Self,
+        events: impl IntoIterator<Item = &'a LedgerEvent>,
+    ) -> Result<(Self, Vec<Applied>), LedgerError> {
+        let mut account = initial;
+        let applied =
+            events.into_iter().map(|event| account.apply(event)).collect::<Result<_, _>>()?;
+        Ok((account, applied))
+    }
+
+    /// Changes the account by one event and counts the version up.
+    ///
+    /// # Errors
+    /// A [`LedgerError`] where the event is impossible; the account is then as it was.
+    pub fn apply(&mut self, event: &LedgerEvent) -> Result<Applied, LedgerError> {
+        let mut next = self.clone();
+        let applied = next.change(event)?;
+        *self = next;
+        Ok(applied)
+    }
+
+    /// Cash: the sum of everything paid and received. Below zero is a loan or a margin call.
+    #[must_use]
+    pub fn cash(&self) -> Money {
+        self.cash
+    }
+
+    /// The open positions.
+    #[must_use]
+    pub fn positions(&self) -> &BTreeMap<Symbol, Position> {
+        &self.positions
+    }
+
+    /// The open position in this instrument.
+    #[must_use]
+    pub fn position(&self, symbol: &Symbol) -> Option<&Position> {
+        self.positions.get(symbol)
+    }
+
+    /// How many events have been applied.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The day of the newest event; `None` before the first.
+    #[must_use]
+    pub fn reached(&self) -> Option<Date> {
+        self.reached
+    }
+
+    /// The margin call that stands, if one does.
+    #[must_use]
+    pub fn margin_call(&self) -> Option<MarginCall> {
+        self.margin_call
+    }
+
+    /// What new positions can be opened with: `cash + sum(cost - margin)`. Below zero without an
+    /// order of the agent is a margin call.
+    ///
+    /// # Errors
+    /// [`LedgerError::Overflow`].
+    pub fn available(&self) -> Result<Money, LedgerError> {
+        self.positions.values().try_fold(self.cash, |sum, position| {
+            exact::minus(exact::plus(sum, position.cost)?, position.margin)
+        })
+    }
+
+    /// `cash + sum(quantity x mark)`.
+    ///
+    /// # Errors
+    /// [`LedgerError::NoMark`] where a position has no mark, [`LedgerError::Overflow`].
+    pub fn equity(&self, marks: &BTreeMap<Symbol, Price>) -> Result<Money, LedgerError> {
+        self.positions.iter().try_fold(self.cash, |sum, (symbol, position)| {
+            let mark =
+                marks.get(symbol).ok_or_else(|| LedgerError::NoMark { symbol: symbol.clone() })?;
+            exact::plus(sum, exact::value(*mark, position.quantity)?)
+        })
+    }
+
+    fn change(&mut self, event: &LedgerEvent) -> Result<Applied, LedgerError> {
+        let day = event.day();
+        if let Some(reached) = self.reached.filter(|reached| day < *reached) {
+            return Err(LedgerError::DayGoesBack { reached, day });
+        }
+        let before = self.cash;
+        let mut opened = false;
+        let mut realised = None;
+        let mut position = event.symbol().and_then(|s| self.positions.get(s)).map(|p| p.id.clone());
+        match event {
+            LedgerEvent::Fill(fill) => {
+                check_fill(fill)?;
+                if fill.side.opens() {
+                    opened = self.open(fill)?;
+                } else {
+                    realised = Some(self.close(fill)?);
+                }
+            }
+            LedgerEvent::Split { day, symbol, ratio, price, whole_shares } => {
+                realised = self.split(*day, symbol, *ratio, *price, *whole_shares)?;
+            }
+            LedgerEvent::Dividend { symbol, amount, .. } => self.dividend(symbol, *amount)?,
+            LedgerEvent::Financing { symbol, amount, .. } => self.financing(symbol, *amount)?,
+            LedgerEvent::MarginCall { day, shortfall } => {
+                positive("shortfall", shortfall.0)?;
+                self.margin_call = Some(MarginCall { day: *day, shortfall: *shortfall });
+            }
+            LedgerEvent::StopChange { symbol, stop, target, .. } => {
+                let position = self.held(symbol)?;
+                set_stops(position, *stop, *target)?;
+            }
+        }
+        let held = event.symbol().and_then(|symbol| self.positions.get(symbol));
+        position = position.or_else(|| held.map(|p| p.id.clone()));
+        let quantity =
+            position.is_some().then(|| held.map_or(Quantity::ZERO, |position| position.quantity));
+        self.version += 1;
+        self.reached = Some(day);
+        if self.margin_call.is_some() && !self.available()?.is_negative() {
+            self.margin_call = None;
+        }
+        let cash_change = exact::minus(self.cash, before)?;
+        Ok(Applied { version: self.version, cash_change, position, opened, quantity, realised })
+    }
+
+    fn held(&mut self, symbol: &Symbol) -> Result<&mut Position, LedgerError> {
+        self.positions
+            .get_mut(symbol)
+            .ok_or_else(|| LedgerError::NoPosition { symbol: symbol.clone() })
+    }
+
+    /// Opens or adds; says whether the position is new.
+    fn open(&mut self, fill: &Fill) -> Result<bool, LedgerError> {
+        let signed = if fill.side.is_long() { fill.quantity } else { -fill.quantity };
+        let cost = exact::value(fill.price, signed)?;
+        let own = exact::div(cost.0.abs(), fill.leverage)?;
+        let margin = if fill.leverage == Decimal::ONE {
+            cost.abs()
+        } else {
+            Money(exact::round(own, exact::MONEY_DP))
+        };
+        self.cash = exact::minus(exact::minus(self.cash, cost)?, fill.fee)?;
+        let new = !self.positions.contains_key(&fill.symbol);
+        if new {
+            self.opened += 1;
+            let position = Position {
+                id: PositionId::numbered(&self.owner, self.opened),
+                quantity: Quantity::ZERO,
+                cost: Money::ZERO,
+                avg_price: fill.price,
+                margin: Money::ZERO,
+                leverage: fill.leverage.normalize(),
+                opened_on: fill.day,
+                last_acquired: Lot { day: fill.day, quantity: Quantity::ZERO },
+                stop: None,
+                target: None,
+                opening_fees: Money::ZERO,
+                income: Money::ZERO,
+            };
+            self.positions.insert(fill.symbol.clone(), position);
+        }
+        let position = self.held(&fill.symbol)?;
+        if !new && position.quantity.is_positive() != fill.side.is_long() {
+            return Err(LedgerError::NoPosition { symbol: fill.symbol.clone() });
+        }
+        if position.leverage != fill.leverage {
+            return Err(LedgerError::LeverageDiffers { symbol: fill.symbol.clone() });
+        }
+        if position.last_acquired.day != fill.day {
+            position.last_acquired = Lot { day: fill.day, quantity: Quantity::ZERO };
+        }
+        let acquired = exact::add(position.last_acquired.quantity.0, fill.quantity.0)?;
+        position.last_acquired.quantity = Quantity(acquired);
+        position.quantity = Quantity(exact::add(position.quantity.0, signed.0)?);
+        position.cost = exact::plus(position.cost, cost)?;
+        position.margin = exact::plus(position.margin, margin)?;
+        position.opening_fees = exact::plus(position.opening_fees, fill.fee)?;
+        position.update_average()?;
+        set_stops(position, fill.stop, fill.target)?;
+        Ok(new)
+    }
+
+    fn close(&mut self, fill: &Fill) -> Result<Realised, LedgerError> {
+        let position = self.held(&fill.symbol)?;
+        if position.quantity.is_positive() != fill.side.is_long() {
+            return Err(LedgerError::NoPosition { symbol: fill.symbol.clone() });
+        }
+        let held = position.quantity.abs();
+        if fill.quantity > held {
+            let (symbol, asked) = (fill.symbol.clone(), fill.quantity);
+            return Err(LedgerError::TooMuch { symbol, held, asked });
+        }
+        let mut realised = take_out(position, &fill.symbol, fill.quantity, fill.price, fill.day)?;
+        realised.cause = Some(fill.cause);
+        realised.fees = exact::plus(realised.fees, fill.fee)?;
+        realised.pnl = exact::minus(realised.pnl, fill.fee)?;
+        let paid = exact::value(fill.price, fill.quantity)?;
+        let paid = if fill.side == Side::Sell { paid } else { -paid };
+        self.cash = exact::minus(exact::plus(self.cash, paid)?, fill.fee)?;
+        if realised.position_closed {
+            self.positions.remove(&fill.symbol);
+        }
+        Ok(realised)
+    }
+
+    fn split(
+        &mut self,
+        day: Date,
+        symbol: &Symbol,
+        ratio: Decimal,
+        price: Price,
+        whole_shares: bool,
+    ) -> Result<Option<Realised>, LedgerError> {
+        positive("ratio", ratio)?;
+        positive("price", price.0)?;
+        let position = self.held(symbol)?;
+        // A ratio such as 1/3 has no exact decimal, so the product is rounded before it is cut.
+        let convert = |quantity: Quantity| {
+            exact::mul(quantity.0, ratio).map(|q| Quantity(exact::round(q, exact::QUANTITY_DP)))
+        };
+        let quantity = convert(position.quantity)?;
+        if quantity.is_zero() {
+            // Less than the finest unit is left: all of it is paid out, at what an old share is worth.
+            let old = position.quantity;
+            let old_price = Price(exact::mul(price.0, ratio)?);
+            let part = take_out(position, symbol, old.abs(), old_price, day)?;
+            self.cash = exact::plus(self.cash, exact::value(old_price, old)?)?;
+            self.positions.remove(symbol);
+            return Ok(Some(part));
+        }
+        position.quantity = quantity;
+        position.last_acquired.quantity = convert(position.last_acquired.quantity)?;
+        position.stop = position.stop.map(|stop| over(stop, ratio)).transpose()?;
+        position.target = position.target.map(|target| over(target, ratio)).transpose()?;
+        let fraction = Quantity(quantity.0.abs().fract().normalize());
+        let mut realised = None;
+        position.update_average()?;
+        if whole_shares && !fraction.is_zero() {
+            let part = take_out(position, symbol, fraction, price, day)?;
+            let signed = if quantity.is_negative() { -fraction } else { fraction };
+            let closed = part.position_closed;
+            realised = Some(part);
+            self.cash = exact::plus(self.cash, exact::value(price, signed)?)?;
+            if closed {
+                self.positions.remove(symbol);
+            }
+        }
+        Ok(realised)
+    }
+
+    fn dividend(&mut self, symbol: &Symbol, amount: Price) -> Result<(), LedgerError> {
+        positive("dividend", amount.0)?;
+        let position = self.held(symbol)?;
+        let paid = exact::value(amount, position.quantity)?;
+        position.income = exact::plus(position.income, paid)?;
+        self.cash = exact::plus(self.cash, paid)?;
+        Ok(())
+    }
+
+    fn financing(&mut self, symbol: &Symbol, amount: Money) -> Result<(), LedgerError> {
+        not_negative("financing", amount.0)?;
+        let position = self.held(symbol)?;
+        position.income = exact::minus(position.income, amount)?;
+        self.cash = exact::minus(self.cash, amount)?;
+        Ok(())
+    }
+}
+
+/// Takes a part out of a position at a price and says what that realised, before fees of closing.
+fn take_out(
+    position: &mut Position,
+    symbol: &Symbol,
+    quantity: Quantity,
+    exit_price: Price,
+    day: Date,
+) -> Result<Realised, LedgerError> {
+    let entry_price = position.avg_price;
+    let direction = position.direction();
+    let part = position.take(quantity)?;
+    let gross_pnl = exact::minus(exact::value(exit_price, part.signed)?, part.cost)?;
+    let pnl = exact::plus(exact::minus(gross_pnl, part.fees)?, part.income)?;
+    let position_closed = position.quantity.is_zero();
+    if !position_closed {
+        position.update_average()?;
+    }
+    let holding_days = position.opened_on.until((Unit::Day, day)).map_or(0, |span| span.get_days());
+    Ok(Realised {
+        position: position.id.clone(),
+        symbol: symbol.clone(),
+        direction,
+        cause: None,
+        quantity,
+        entry_price,
+        exit_price,
+        notional: part.cost.abs(),
+        margin: part.margin,
+        leverage: position.leverage,
+        gross_pnl,
+        fees: part.fees,
+        income: part.income,
+        pnl,
+        stop: position.stop,
+        target: position.target,
+        opened_on: position.opened_on,
+        closed_on: day,
+        holding_days,
+        position_closed,
+    })
+}
+
+fn set_stops(
+    position: &mut Position,
+    stop: Option<Price>,
+    target: Option<Price>,
+) -> Result<(), LedgerError> {
+    for price in [stop, target].into_iter().flatten() {
+        positive("stop or target", price.0)?;
+    }
+    position.stop = stop.or(position.stop);
+    position.target = target.or(position.target);
+    Ok(())
+}
+
+fn over(price: Price, ratio: Decimal) -> Result<Price, LedgerError> {
+    exact::div(price.0, ratio).map(|price| Price(exact::round(price, exact::PRICE_DP)))
+}
+
+fn check_fill(fill: &Fill) -> Result<(), LedgerError> {
+    positive("quantity", fill.quantity.0)?;
+    positive("price", fill.price.0)?;
+    not_negative("fee", fill.fee.0)?;
+    positive("leverage", fill.leverage)
+}
+
+fn positive(what: &'static str, value: Decimal) -> Result<(), LedgerError> {
+    if value > Decimal::ZERO { Ok(()) } else { Err(LedgerError::OutOfRange { what, value }) }
+}
+
+fn not_negative(what: &'static str, value: Decimal) -> Result<(), LedgerError> {
+    if value >= Decimal::ZERO { Ok(()) } else { Err(LedgerError::OutOfRange { what, value }) }
+}

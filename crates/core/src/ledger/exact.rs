@@ -1,0 +1,57 @@
+//! Checked decimal arithmetic: what does not fit is an error, never a panic.
+
+use super::LedgerError;
+use crate::money::{Money, Price, Quantity};
+use rust_decimal::{Decimal, RoundingStrategy};
+
+/// Decimals of money that comes from a rate or a share of something.
+pub(crate) const MONEY_DP: u32 = 8;
+/// Decimals of a price that was computed.
+pub(crate) const PRICE_DP: u32 = 10;
+/// Decimals of a quantity: the finest unit that can be traded.
+pub(crate) const QUANTITY_DP: u32 = 8;
+
+type Exact<T> = Result<T, LedgerError>;
+
+/// Half to even, without trailing zeros.
+pub(crate) fn round(value: Decimal, dp: u32) -> Decimal {
+    value.round_dp_with_strategy(dp, RoundingStrategy::MidpointNearestEven).normalize()
+}
+
+pub(crate) fn add(a: Decimal, b: Decimal) -> Exact<Decimal> {
+    a.checked_add(b).map(|sum| sum.normalize()).ok_or(LedgerError::Overflow)
+}
+
+pub(crate) fn sub(a: Decimal, b: Decimal) -> Exact<Decimal> {
+    a.checked_sub(b).map(|rest| rest.normalize()).ok_or(LedgerError::Overflow)
+}
+
+pub(crate) fn mul(a: Decimal, b: Decimal) -> Exact<Decimal> {
+    a.checked_mul(b).map(|product| product.normalize()).ok_or(LedgerError::Overflow)
+}
+
+pub(crate) fn div(a: Decimal, b: Decimal) -> Exact<Decimal> {
+    a.checked_div(b).ok_or(LedgerError::Overflow)
+}
+
+/// Price x quantity, exact.
+pub(crate) fn value(price: Price, quantity: Quantity) -> Exact<Money> {
+    mul(price.0, quantity.0).map(Money)
+}
+
+pub(crate) fn plus(a: Money, b: Money) -> Exact<Money> {
+    add(a.0, b.0).map(Money)
+}
+
+pub(crate) fn minus(a: Money, b: Money) -> Exact<Money> {
+    sub(a.0, b.0).map(Money)
+}
+
+/// The share `part / whole` of an amount, rounded; all of it, to the last digit, where the part is
+/// the whole.
+pub(crate) fn share(amount: Money, part: Quantity, whole: Quantity) -> Exact<Money> {
+    if part == whole {
+        return Ok(amount);
+    }
+    Ok(Money(round(div(mul(amount.0, part.0)?, whole.0)?, MONEY_DP)))
+}

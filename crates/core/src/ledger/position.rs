@@ -1,0 +1,160 @@
+//! One open position.
+
+use super::LedgerError;
+use super::event::Side;
+use super::exact;
+use super::report::Direction;
+use crate::money::{Money, Price, Quantity};
+use crate::time::Date;
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A position's id, `<agent>-<n>`: n counts the positions that the account has opened.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PositionId(String);
+
+impl PositionId {
+    pub(super) fn numbered(owner: &str, n: u64) -> Self {
+        Self(format!("{owner}-{n}"))
+    }
+
+    /// Wraps an id that was made before, as read from a record.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for PositionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What was acquired on one day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lot {
+    /// The day.
+    pub day: Date,
+    /// How much, above zero.
+    pub quantity: Quantity,
+}
+
+/// One open position: everything held of one instrument, long or short.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Position {
+    /// Its id, which no later position of the same instrument shares.
+    pub id: PositionId,
+    /// How much is held; below zero for a short position, never zero.
+    pub quantity: Quantity,
+    /// What the quantity held was opened for: the sum of price x signed quantity, exact.
+    pub cost: Money,
+    /// `cost / quantity`, rounded to 10 decimals.
+    pub avg_price: Price,
+    /// The trader's own money set aside for it: `|cost| / leverage`.
+    pub margin: Money,
+    /// 1 for none.
+    pub leverage: Decimal,
+    /// The day on which it was opened.
+    pub opened_on: Date,
+    /// What was acquired on the newest day of acquisition: under T+1 the only part that may still
+    /// be locked.
+    pub last_acquired: Lot,
+    /// Where it is closed at a loss.
+    pub stop: Option<Price>,
+    /// Where it is closed at a gain.
+    pub target: Option<Price>,
+    /// Fees paid to open what is held.
+    pub opening_fees: Money,
+    /// Dividends received (owed: below zero) less financing, of what is held.
+    pub income: Money,
+}
+
+impl Position {
+    /// Long or short.
+    #[must_use]
+    pub fn direction(&self) -> Direction {
+        if self.quantity.is_negative() { Direction::Short } else { Direction::Long }
+    }
+
+    /// The side of an order that closes it.
+    #[must_use]
+    pub fn closing_side(&self) -> Side {
+        match self.direction() {
+            Direction::Long => Side::Sell,
+            Direction::Short => Side::Cover,
+        }
+    }
+
+    /// How much of it may be closed on this day where what was acquired today may not.
+    #[must_use]
+    pub fn closable(&self, day: Date, t_plus_one: bool) -> Quantity {
+        let held = self.quantity.abs();
+        if t_plus_one && self.last_acquired.day == day {
+            held - self.last_acquired.quantity
+        } else {
+            held
+        }
+    }
+
+    /// The price at which its loss reaches its margin, `(cost - margin) / quantity`, rounded to 10
+    /// decimals; `None` where no price does, as for a long position without a loan.
+    #[must_use]
+    pub fn liquidation_price(&self) -> Option<Price> {
+        let rest = exact::minus(self.cost, self.margin).ok()?;
+        let price = exact::div(rest.0, self.quantity.0).ok()?;
+        let price = Price(exact::round(price, exact::PRICE_DP));
+        price.is_positive().then_some(price)
+    }
+
+    /// `quantity x price - cost`.
+    ///
+    /// # Errors
+    /// [`LedgerError::Overflow`].
+    pub fn unrealised_pnl(&self, price: Price) -> Result<Money, LedgerError> {
+        exact::minus(exact::value(price, self.quantity)?, self.cost)
+    }
+
+    pub(super) fn update_average(&mut self) -> Result<(), LedgerError> {
+        let average = exact::div(self.cost.0, self.quantity.0)?;
+        self.avg_price = Price(exact::round(average, exact::PRICE_DP));
+        Ok(())
+    }
+
+    /// Takes the share of `part` (above zero, at most what is held) out of the position.
+    pub(super) fn take(&mut self, part: Quantity) -> Result<Part, LedgerError> {
+        let held = self.quantity.abs();
+        let taken = Part {
+            signed: if self.quantity.is_negative() { -part } else { part },
+            cost: exact::share(self.cost, part, held)?,
+            margin: exact::share(self.margin, part, held)?,
+            fees: exact::share(self.opening_fees, part, held)?,
+            income: exact::share(self.income, part, held)?,
+        };
+        self.quantity = Quantity(exact::sub(self.quantity.0, taken.signed.0)?);
+        self.cost = exact::minus(self.cost, taken.cost)?;
+        self.margin = exact::minus(self.margin, taken.margin)?;
+        self.opening_fees = exact::minus(self.opening_fees, taken.fees)?;
+        self.income = exact::minus(self.income, taken.income)?;
+        let left = self.quantity.abs();
+        self.last_acquired.quantity = self.last_acquired.quantity.min(left);
+        Ok(taken)
+    }
+}
+
+/// What was taken out of a position.
+pub(super) struct Part {
+    pub(super) signed: Quantity,
+    pub(super) cost: Money,
+    pub(super) margin: Money,
+    pub(super) fees: Money,
+    pub(super) income: Money,
+}

@@ -1,0 +1,119 @@
+//! The metrics of one period, from its daily values and its trades.
+
+use super::returns::{self, finite, mean};
+use crate::money::Money;
+use crate::time::Date;
+use serde::{Deserialize, Serialize};
+
+/// One close.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DayValue {
+    /// The trading day.
+    pub day: Date,
+    /// Cash and holdings at the close.
+    pub portfolio_value: Money,
+    /// `sum(|quantity x close|)` of the holdings.
+    pub gross_exposure: Money,
+}
+
+/// One fill, for turnover and costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TradedAmount {
+    /// Quantity x price, above zero.
+    pub notional: Money,
+    /// Fee.
+    pub fee: Money,
+    /// What the slippage cost.
+    pub slippage: Money,
+}
+
+/// What the metrics of a period are made of.
+#[derive(Clone, Copy, Debug)]
+pub struct PeriodInput<'a> {
+    /// The portfolio value before the first day.
+    pub initial: Money,
+    /// The closes, in order.
+    pub days: &'a [DayValue],
+    /// Every fill.
+    pub fills: &'a [TradedAmount],
+    /// The net result of every closing fill.
+    pub closed_pnl: &'a [Money],
+    /// The risk-free return of one day, 0 for none.
+    pub risk_free_a_day: f64,
+}
+
+/// The metrics of a period. Returns are fractions: 0.01 is one percent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PeriodMetrics {
+    /// Trading days.
+    pub days: usize,
+    /// `last / initial - 1`.
+    pub total_return: Option<f64>,
+    /// `(last / initial) ^ (252 / days) - 1`.
+    pub annualised_return: Option<f64>,
+    /// Sample deviation of the daily returns x `sqrt(252)`.
+    pub volatility: Option<f64>,
+    /// Mean excess return over its deviation x `sqrt(252)`.
+    pub sharpe: Option<f64>,
+    /// Mean excess return a year over the downside risk.
+    pub sortino: Option<f64>,
+    /// The deepest fall from a peak, at or below zero.
+    pub max_drawdown: Option<f64>,
+    /// Annualised return over the deepest fall.
+    pub calmar: Option<f64>,
+    /// Closing fills with a net gain over all closing fills.
+    pub win_rate: Option<f64>,
+    /// Value of all fills over the mean portfolio value.
+    pub turnover: Option<f64>,
+    /// Fees and slippage.
+    pub costs: f64,
+    /// Mean over the days of gross exposure over portfolio value.
+    pub exposure: Option<f64>,
+}
+
+/// Computes the metrics of a period. Those that come from returns are `None` where the portfolio
+/// was not above zero before the last close.
+#[must_use]
+pub fn period_metrics(input: &PeriodInput<'_>) -> PeriodMetrics {
+    let values: Vec<f64> = input.days.iter().map(|day| day.portfolio_value.to_f64()).collect();
+    let series = returns::daily_returns(input.initial.to_f64(), &values);
+    let of = |metric: &dyn Fn(&[f64]) -> Option<f64>| series.as_deref().and_then(metric);
+    let free = input.risk_free_a_day;
+    PeriodMetrics {
+        days: input.days.len(),
+        total_return: of(&returns::total_return),
+        annualised_return: of(&returns::annualised_return),
+        volatility: of(&returns::annualised_volatility),
+        sharpe: of(&|r| returns::sharpe(r, free)),
+        sortino: of(&|r| returns::sortino(r, free)),
+        max_drawdown: of(&returns::max_drawdown),
+        calmar: of(&returns::calmar),
+        win_rate: win_rate(input.closed_pnl),
+        turnover: turnover(input.fills, &values),
+        costs: input.fills.iter().map(|fill| fill.fee.to_f64() + fill.slippage.to_f64()).sum(),
+        exposure: exposure(input.days),
+    }
+}
+
+fn win_rate(closed_pnl: &[Money]) -> Option<f64> {
+    let won = closed_pnl.iter().filter(|pnl| pnl.is_positive()).count();
+    finite(won as f64 / closed_pnl.len() as f64)
+}
+
+fn turnover(fills: &[TradedAmount], values: &[f64]) -> Option<f64> {
+    let mean = mean(values);
+    let traded: f64 = fills.iter().map(|fill| fill.notional.to_f64()).sum();
+    if mean > 0.0 { finite(traded / mean) } else { None }
+}
+
+/// `None` without days, or where the portfolio was not above zero on one of them.
+fn exposure(days: &[DayValue]) -> Option<f64> {
+    let shares: Option<Vec<f64>> = days
+        .iter()
+        .map(|day| {
+            let value = day.portfolio_value;
+            value.is_positive().then(|| day.gross_exposure.to_f64() / value.to_f64())
+        })
+        .collect();
+    finite(mean(&shares?))
+}

@@ -1,0 +1,122 @@
+//! Statistics of a series of daily returns (0.01 is one percent).
+
+/// Trading days a year, for everything annualised.
+pub const TRADING_DAYS_A_YEAR: f64 = 252.0;
+
+/// Daily returns of a series of closing values: each over the one before, the first over `initial`,
+/// so that a loss on the first day counts. `None` where a value to divide by is not above zero, or a
+/// value is not finite.
+#[must_use]
+pub fn daily_returns(initial: f64, values: &[f64]) -> Option<Vec<f64>> {
+    let mut before = initial;
+    let mut returns = Vec::with_capacity(values.len());
+    for &value in values {
+        if !value.is_finite() || !before.is_finite() || before <= 0.0 {
+            return None;
+        }
+        returns.push(value / before - 1.0);
+        before = value;
+    }
+    Some(returns)
+}
+
+/// `product(1 + r) - 1`. `None` without returns.
+#[must_use]
+pub fn total_return(returns: &[f64]) -> Option<f64> {
+    if returns.is_empty() { None } else { finite(growth(returns) - 1.0) }
+}
+
+/// `product(1 + r) ^ (252 / n) - 1`. `None` without returns, or where everything and more was lost.
+#[must_use]
+pub fn annualised_return(returns: &[f64]) -> Option<f64> {
+    if returns.is_empty() {
+        return None;
+    }
+    finite(growth(returns).powf(TRADING_DAYS_A_YEAR / returns.len() as f64) - 1.0)
+}
+
+/// Sample standard deviation (ddof = 1) times `sqrt(252)`. `None` for fewer than two returns.
+#[must_use]
+pub fn annualised_volatility(returns: &[f64]) -> Option<f64> {
+    deviation(returns).and_then(|deviation| finite(deviation * TRADING_DAYS_A_YEAR.sqrt()))
+}
+
+/// `mean(r - f) / deviation(r - f) x sqrt(252)`, ddof = 1, f the risk-free return of a day. `None`
+/// for fewer than two returns and for returns that are all the same.
+#[must_use]
+pub fn sharpe(returns: &[f64], risk_free_a_day: f64) -> Option<f64> {
+    let excess: Vec<f64> = returns.iter().map(|r| r - risk_free_a_day).collect();
+    let deviation = deviation(&excess)?;
+    finite(mean(&excess) / deviation * TRADING_DAYS_A_YEAR.sqrt())
+}
+
+/// `sqrt(mean(min(r - f, 0)^2)) x sqrt(252)`, over all returns. `None` without returns.
+#[must_use]
+pub fn downside_risk(returns: &[f64], required_a_day: f64) -> Option<f64> {
+    if returns.is_empty() {
+        return None;
+    }
+    let squares: Vec<f64> = returns.iter().map(|r| (r - required_a_day).min(0.0).powi(2)).collect();
+    finite(mean(&squares).sqrt() * TRADING_DAYS_A_YEAR.sqrt())
+}
+
+/// `mean(r - f) x 252 / downside_risk`. `None` for fewer than two returns and where no return is
+/// below `required_a_day`.
+#[must_use]
+pub fn sortino(returns: &[f64], required_a_day: f64) -> Option<f64> {
+    if returns.len() < 2 {
+        return None;
+    }
+    let excess: Vec<f64> = returns.iter().map(|r| r - required_a_day).collect();
+    finite(mean(&excess) * TRADING_DAYS_A_YEAR / downside_risk(returns, required_a_day)?)
+}
+
+/// The deepest fall from a peak, as a fraction at or below zero; the value before the first return
+/// is a peak too. `None` without returns.
+#[must_use]
+pub fn max_drawdown(returns: &[f64]) -> Option<f64> {
+    if returns.is_empty() {
+        return None;
+    }
+    let (mut level, mut peak, mut deepest) = (1.0_f64, 1.0_f64, 0.0_f64);
+    for r in returns {
+        level *= 1.0 + r;
+        peak = peak.max(level);
+        deepest = deepest.min((level - peak) / peak);
+    }
+    finite(deepest)
+}
+
+/// `annualised_return / |max_drawdown|`. `None` where nothing was ever lost.
+#[must_use]
+pub fn calmar(returns: &[f64]) -> Option<f64> {
+    let deepest = max_drawdown(returns).filter(|deepest| *deepest < 0.0)?;
+    finite(annualised_return(returns)? / deepest.abs())
+}
+
+fn growth(returns: &[f64]) -> f64 {
+    returns.iter().map(|r| 1.0 + r).product()
+}
+
+pub(super) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Sample standard deviation. Exactly zero for values that are all the same: their mean can differ
+/// from them in the last bit, and a ratio over that residue would be an arbitrary huge number.
+fn deviation(values: &[f64]) -> Option<f64> {
+    let (&first, rest) = values.split_first()?;
+    if rest.is_empty() {
+        return None;
+    }
+    if rest.iter().all(|value| value.total_cmp(&first).is_eq()) {
+        return Some(0.0);
+    }
+    let mean = mean(values);
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    Some((squares / rest.len() as f64).sqrt())
+}
+
+pub(super) fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
