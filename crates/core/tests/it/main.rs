@@ -1,7 +1,12 @@
-//! Integration tests of the core crate, one binary.
+//! The domain's rules, driven from the outside.
 
 mod market_answers;
 mod market_build;
 mod market_calendar;
 mod market_rows;
 mod market_view;
+mod redact_corpus;
+mod redact_exact;
+mod redact_properties;
+mod redact_stream;
+mod redact_value;

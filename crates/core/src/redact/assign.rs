@@ -1,0 +1,392 @@
+//! Names with their values in plain text: `key=value`, `key: value`, `"key": "value"` at any depth
+//! of escaping, `--flag value`, header lines, XML elements, "the password is …".
+
+use super::judge::{self, Style};
+use super::keys::{self, Class, Strength};
+use super::scan::Found;
+use super::span::Span;
+use std::ops::Range;
+
+/// The longest name that is looked at, on either side of the hint.
+const MAX_NAME: usize = 64;
+/// The longest value that is looked for.
+const MAX_VALUE: usize = 16 * 1024;
+
+/// What stands between a name and its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Joint {
+    Colon,
+    Equals,
+    /// `<name>`
+    Element,
+    /// `"name", "value"`
+    Comma,
+    /// `--name value`
+    Flag,
+    /// ` is `, or nothing but a space
+    Words,
+}
+
+struct Name<'t> {
+    range: Range<usize>,
+    text: &'t str,
+    /// In a URL's query or a form.
+    in_query: bool,
+    is_flag: bool,
+    quoted: bool,
+}
+
+/// Looks at the name around a hint. Returns where the name ends, so that it is looked at once.
+pub(super) fn find(text: &str, hint: Range<usize>, found: &mut Found<'_>) -> usize {
+    let Some(name) = name_around(text, hint.clone()) else {
+        return hint.end;
+    };
+    let end = name.range.end;
+    let Some((joint, at)) = joint_after(text, &name) else {
+        return end;
+    };
+    let bytes = text.as_bytes();
+    let is_json_key = name.quoted && joint == Joint::Colon;
+    if keys::is_headers(name.text) {
+        found.has_json |= is_json_key;
+        return end;
+    }
+    let Some(class) = class_of(text, &name) else {
+        return end;
+    };
+    if name.quoted && joint == Joint::Comma {
+        // {"name":"X-API-Key","value":"…"}: a pair that only JSON tells from a list.
+        found.has_json = true;
+    }
+    let next = text[at..].trim_start().bytes().next();
+    if is_json_key && next.is_some_and(|byte| byte == b'{' || byte == b'[' || byte.is_ascii_digit())
+    {
+        found.has_json = true;
+        return end;
+    }
+    if let Some((range, style)) = value_at(text, at, &name, class, joint) {
+        let value = &text[range.clone()];
+        let whole = match (joint, style) {
+            (Joint::Comma, _) => judge::looks_random(value, true) && !judge::stands_in(value),
+            (Joint::Words, Style::Bare(_) | Style::Spoken) => spoken(class, value),
+            _ => judge::is_secret(class, style, value),
+        };
+        if whole {
+            debug_assert!(bytes.len() >= range.end);
+            found.spans.push(Span {
+                range,
+                label: class.label,
+            });
+        }
+    }
+    end
+}
+
+/// After "is" or a mere space a value has to look like a secret by itself.
+fn spoken(class: Class, value: &str) -> bool {
+    let sure = class.strength == Strength::Strong && class.label == "password";
+    if sure {
+        judge::is_secret(class, Style::Spoken, value)
+    } else {
+        judge::looks_random(value, true) && !judge::stands_in(value)
+    }
+}
+
+fn name_around(text: &str, hint: Range<usize>) -> Option<Name<'_>> {
+    let bytes = text.as_bytes();
+    let in_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+    let ascii = text.get(hint.clone())?.is_ascii();
+    let mut start = hint.start;
+    let mut end = hint.end;
+    if ascii {
+        while start > 0 && hint.start - start < MAX_NAME && in_name(bytes[start - 1]) {
+            start -= 1;
+        }
+        while end < bytes.len() && end - hint.end < MAX_NAME && in_name(bytes[end]) {
+            end += 1;
+        }
+        // `\napi_key`: the letter belongs to the escape.
+        if start > 0
+            && bytes[start - 1] == b'\\'
+            && b"nrtbf".contains(&bytes[start])
+            && start < hint.start
+        {
+            start += 1;
+        }
+        while end > start && b".-_".contains(&bytes[end - 1]) {
+            end -= 1;
+        }
+    }
+    let is_flag = text[start..end].starts_with("--");
+    while start < end && b".-".contains(&bytes[start]) {
+        start += 1;
+    }
+    let before = start.checked_sub(1).map(|at| bytes[at]);
+    Some(Name {
+        text: text.get(start..end)?,
+        in_query: before.is_some_and(|byte| b"?&".contains(&byte)),
+        is_flag,
+        quoted: false,
+        range: start..end,
+    })
+    .map(|name| Name {
+        quoted: quote_after(bytes, name.range.end).is_some(),
+        ..name
+    })
+}
+
+/// The place behind a closing quote, escaped or not.
+fn quote_after(bytes: &[u8], mut at: usize) -> Option<usize> {
+    while bytes.get(at) == Some(&b'\\') {
+        at += 1;
+    }
+    matches!(bytes.get(at), Some(b'"' | b'\'')).then_some(at + 1)
+}
+
+fn skip(bytes: &[u8], mut at: usize, most: usize, set: &[u8]) -> usize {
+    let end = bytes.len().min(at + most);
+    while at < end && set.contains(&bytes[at]) {
+        at += 1;
+    }
+    at
+}
+
+fn joint_after(text: &str, name: &Name<'_>) -> Option<(Joint, usize)> {
+    let bytes = text.as_bytes();
+    let end = name.range.end;
+    if name.range.start > 0 && bytes[name.range.start - 1] == b'<' && bytes.get(end) == Some(&b'>')
+    {
+        return Some((Joint::Element, end + 1));
+    }
+    let mut at = quote_after(bytes, end).unwrap_or(end);
+    // **API key:** `…`, os.environ["API_KEY"] = "…", secret (base64): …
+    at = skip(bytes, at, 3, b"*`]_");
+    at = skip(bytes, at, 8, b" \t");
+    let rest = &text[at..];
+    for (sign, joint) in [
+        (":=", Joint::Equals),
+        ("=>", Joint::Colon),
+        ("===", Joint::Equals),
+        ("==", Joint::Equals),
+        ("=", Joint::Equals),
+        ("%3D", Joint::Equals),
+        ("：", Joint::Colon),
+        ("＝", Joint::Equals),
+        ("|", Joint::Colon),
+    ] {
+        if rest.starts_with(sign) {
+            return Some((joint, at + sign.len()));
+        }
+    }
+    if rest.starts_with(':') && !rest.starts_with("::") && !rest.starts_with("://") {
+        return Some((Joint::Colon, at + 1));
+    }
+    if name.quoted && rest.starts_with([',', '}']) {
+        return Some((Joint::Comma, at + 1));
+    }
+    if name.quoted {
+        return None;
+    }
+    for word in [
+        "is ", "was ", "to ", "is: ", "are ", "是", "为", "is \"", "is '",
+    ] {
+        if rest
+            .get(..word.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(word))
+        {
+            let used = if word.ends_with(['"', '\'']) {
+                word.len() - 1
+            } else {
+                word.len()
+            };
+            return Some((Joint::Words, at + used));
+        }
+    }
+    let spaced = at > end;
+    match (name.is_flag, spaced) {
+        (true, true) => Some((Joint::Flag, at)),
+        (false, true) => Some((Joint::Words, at)),
+        _ => None,
+    }
+}
+
+/// The class of the name, with the words before it ("secret access key") where it is the last of
+/// several.
+fn class_of(text: &str, name: &Name<'_>) -> Option<Class> {
+    if name.in_query {
+        return keys::classify_query(name.text);
+    }
+    let own = keys::classify(name.text);
+    if own.is_some_and(|class| class.strength == Strength::Strong) || name.quoted || name.is_flag {
+        return own;
+    }
+    let head = &text[..name.range.start];
+    let mut first = head.len();
+    let mut best = own;
+    for _ in 0..2 {
+        let trimmed = head[..first].strip_suffix(' ').unwrap_or(&head[..first]);
+        let word = trimmed
+            .bytes()
+            .rev()
+            .take(24)
+            .take_while(u8::is_ascii_alphanumeric)
+            .count();
+        if word == 0 || trimmed.len() == first {
+            break;
+        }
+        first = trimmed.len() - word;
+        if let Some(class) = keys::classify(&text[first..name.range.end]) {
+            if best.is_none() || class.strength == Strength::Strong {
+                best = Some(class);
+            }
+        }
+    }
+    best
+}
+
+/// The value's place and how it is written.
+fn value_at(
+    text: &str,
+    at: usize,
+    name: &Name<'_>,
+    class: Class,
+    joint: Joint,
+) -> Option<(Range<usize>, Style)> {
+    let bytes = text.as_bytes();
+    if joint == Joint::Element {
+        let end = at + text[at..].find('<')?;
+        return Some((at..end, Style::Quoted));
+    }
+    let spaced = bytes.get(at).is_some_and(u8::is_ascii_whitespace);
+    let mut start = skip(bytes, at, 8, b" \t");
+    start = skip(bytes, start, 3, b"*`");
+    start = skip(bytes, start, 4, b" \t");
+    if text[start..].starts_with("Some(") {
+        start += 5;
+    }
+    let prefixed = matches!(bytes.get(start), Some(b'b' | b'f' | b'r' | b'u'))
+        && matches!(bytes.get(start + 1), Some(b'"' | b'\''));
+    let opening = start + usize::from(prefixed);
+    if let Some(inside) = quote_after(bytes, opening) {
+        return Some((inside..closing(bytes, opening, inside), Style::Quoted));
+    }
+    let end = bare_end(text, start, name.in_query);
+    let in_line = line_end(bytes, start);
+    let is_header = class.label == "authorization" || class.label == "cookie";
+    if is_header && matches!(joint, Joint::Colon | Joint::Equals) && !name.in_query {
+        return header_value(text, start..in_line, class);
+    }
+    let value = start..end;
+    let blank = text[end..in_line].trim().is_empty();
+    let style =
+        if name.in_query || joint == Joint::Flag || followed_by_pair(bytes, end, joint, spaced) {
+            Style::Parameter
+        } else if joint == Joint::Equals
+            && !spaced
+            && !name.text.bytes().any(|b| b.is_ascii_lowercase())
+        {
+            Style::Environment
+        } else if joint == Joint::Words {
+            Style::Spoken
+        } else {
+            Style::Bare(blank)
+        };
+    Some((value, style))
+}
+
+/// `Pwd=secret;Database=x` and `a=1&b=2`: a list of pairs rather than a line of code.
+fn followed_by_pair(bytes: &[u8], end: usize, joint: Joint, spaced: bool) -> bool {
+    let pair = |at: usize| {
+        bytes[at..]
+            .iter()
+            .take(32)
+            .skip_while(|b| b.is_ascii_alphanumeric() || b"_ -".contains(b))
+            .next()
+            == Some(&b'=')
+    };
+    joint == Joint::Equals
+        && !spaced
+        && matches!(bytes.get(end), Some(b';' | b'&'))
+        && pair(end + 1)
+}
+
+/// The place of the quote that closes what `opening..inside` opened, or the end of the line.
+fn closing(bytes: &[u8], opening: usize, inside: usize) -> usize {
+    let quote = bytes[inside - 1];
+    let depth = inside - 1 - opening;
+    let most = bytes.len().min(inside + MAX_VALUE);
+    let mut slashes = 0;
+    for at in inside..most {
+        match bytes[at] {
+            b'\\' => slashes += 1,
+            byte if byte == quote && slashes <= depth => return at - slashes,
+            b'\n' => return at,
+            _ => slashes = 0,
+        }
+    }
+    super::span::floor(&String::from_utf8_lossy(bytes), most)
+}
+
+fn bare_end(text: &str, start: usize, in_query: bool) -> usize {
+    let stop = |c: char| {
+        c.is_whitespace()
+            || !c.is_ascii()
+            || "\"'`,;)}]>|<\\".contains(c)
+            || in_query && "&#".contains(c)
+    };
+    let rest = &text[start..super::span::floor(text, start + MAX_VALUE)];
+    // `Pwd=…&…` outside a query ends at the ampersand when another pair follows.
+    let mut end = rest.find(stop).unwrap_or(rest.len());
+    if let Some(amp) = rest[..end].find('&') {
+        if rest[amp..end].contains('=') {
+            end = amp;
+        }
+    }
+    start + rest[..end].trim_end_matches(['.', ':', ',']).len()
+}
+
+fn line_end(bytes: &[u8], start: usize) -> usize {
+    let most = bytes.len().min(start + MAX_VALUE);
+    (start..most)
+        .find(|at| matches!(bytes[*at], b'\n' | b'\r'))
+        .unwrap_or(most)
+}
+
+/// `Authorization: Bearer …` and `Cookie: a=b; c=d` run to the end of the line or of the quote
+/// around them.
+fn header_value(text: &str, line: Range<usize>, class: Class) -> Option<(Range<usize>, Style)> {
+    let line = text
+        .get(line.start..super::span::floor(text, line.end))
+        .map(|rest| {
+            line.start..line.start + rest.find(['"', '\'', '`', '\\']).unwrap_or(rest.len())
+        })?;
+    let value = text.get(line.clone())?.trim_end();
+    let range = line.start..line.start + value.len();
+    if class.label == "cookie" {
+        let (name, rest) = value.split_once('=')?;
+        let is_pair = !name.trim().contains(char::is_whitespace) && rest.trim().len() >= 4;
+        return is_pair.then_some((range, Style::Quoted));
+    }
+    let mut words = value.split_whitespace();
+    let scheme = words.next()?;
+    let Some(credentials) = words.next() else {
+        return Some((range, Style::Bare(true)));
+    };
+    let known = [
+        "bearer",
+        "basic",
+        "token",
+        "digest",
+        "apikey",
+        "negotiate",
+        "ntlm",
+        "hawk",
+        "bot",
+        "key",
+        "aws4-hmac-sha256",
+        "signature",
+    ];
+    let is_known = known.contains(&scheme.to_ascii_lowercase().as_str());
+    let dull = credentials.bytes().all(|b| b.is_ascii_lowercase());
+    (is_known && !dull && credentials.len() >= 6).then_some((range, Style::Quoted))
+}

@@ -1,0 +1,309 @@
+//! Layer 1: the configured credentials, as they are and in the forms in which they travel.
+//!
+//! One automaton holds every value and its base64 forms. URL- and JSON-escapes can be partial and
+//! mixed, so they are not listed: the text is unescaped, with a map back to where each byte came
+//! from, and searched again.
+
+use super::span::{MAX_LABEL, Span};
+use super::{MIN_SECRET_CHARS, RedactError, keys};
+use aho_corasick::AhoCorasick;
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// Escapes inside escapes are undone this often (JSON in JSON in a URL).
+const MAX_LAYERS: u32 = 3;
+
+/// A search for configured credentials.
+#[derive(Clone)]
+pub(super) struct Exact {
+    automaton: Option<AhoCorasick>,
+    forms: Vec<Form>,
+    labels: Vec<String>,
+    longest: usize,
+    has_escapable: bool,
+    has_space: bool,
+}
+
+#[derive(Clone)]
+struct Form {
+    label: usize,
+    /// Base64 characters on either side that hold a part of the secret beside a part of its
+    /// neighbour.
+    widen_left: bool,
+    widen_right: bool,
+}
+
+impl Exact {
+    pub(super) fn new(secrets: Vec<(String, String)>) -> Result<Self, RedactError> {
+        let mut seen: BTreeSet<Vec<u8>> = BTreeSet::new();
+        let mut needles: Vec<Vec<u8>> = Vec::new();
+        let mut forms = Vec::new();
+        let mut labels: Vec<String> = Vec::new();
+        let values: Vec<String> = secrets
+            .iter()
+            .map(|(_, value)| value.trim().to_owned())
+            .collect();
+        for ((name, _), value) in secrets.iter().zip(&values) {
+            let label = label(name, &values);
+            if value.chars().count() < MIN_SECRET_CHARS {
+                return Err(RedactError::TooShort { name: label });
+            }
+            let mut add = |needle: Vec<u8>, widen_left, widen_right| {
+                if seen.insert(needle.clone()) {
+                    needles.push(needle);
+                    forms.push(Form {
+                        label: labels.len(),
+                        widen_left,
+                        widen_right,
+                    });
+                }
+            };
+            add(value.clone().into_bytes(), false, false);
+            for shift in 0..3 {
+                for url_safe in [false, true] {
+                    let (needle, right) = base64_core(value.as_bytes(), shift, url_safe);
+                    add(needle, shift != 0, right);
+                }
+            }
+            labels.push(label);
+        }
+        let automaton = if needles.is_empty() {
+            None
+        } else {
+            Some(AhoCorasick::new(&needles).map_err(|_| RedactError::TooLarge)?)
+        };
+        Ok(Self {
+            automaton,
+            forms,
+            labels,
+            longest: needles.iter().map(Vec::len).max().unwrap_or(0),
+            has_escapable: values.iter().any(|value| {
+                value
+                    .chars()
+                    .any(|c| c.is_control() || !c.is_ascii() || "\"\\/'<>&".contains(c))
+            }),
+            has_space: values.iter().any(|value| value.contains(' ')),
+        })
+    }
+
+    /// The most bytes that one credential can take up in a text, every character escaped (`\u0041`).
+    pub(super) fn longest_written(&self) -> usize {
+        self.longest.saturating_mul(6)
+    }
+
+    pub(super) fn labels(&self) -> &[String] {
+        &self.labels
+    }
+
+    pub(super) fn has_label(&self, label: &str) -> bool {
+        self.labels.iter().any(|known| known == label)
+    }
+
+    /// Is this whole text one of the credentials?
+    pub(super) fn label_of_whole(&self, text: &str) -> Option<&str> {
+        let mut spans = Vec::new();
+        self.find(text, 0, &mut spans);
+        spans
+            .iter()
+            .find(|span| span.range == (0..text.len()))
+            .map(|span| span.label)
+    }
+
+    /// Adds the place of every credential in the text; places are shifted by `offset`.
+    pub(super) fn find<'a>(&'a self, text: &str, offset: usize, spans: &mut Vec<Span<'a>>) {
+        let Some(automaton) = &self.automaton else {
+            return;
+        };
+        let bytes = text.as_bytes();
+        self.matches(automaton, bytes, |range, form| {
+            let range = widen(bytes, range, form);
+            spans.push(self.span(text, range, form, offset));
+        });
+        let worth_unescaping = bytes.contains(&b'%')
+            || bytes.contains(&b'\\') && (self.has_escapable || has_numeric_escape(bytes))
+            || self.has_space && bytes.contains(&b'+');
+        if worth_unescaping {
+            let identity: Vec<usize> = (0..=bytes.len()).collect();
+            self.find_escaped(automaton, text, bytes, &identity, 0, offset, spans);
+        }
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a private recursion over one text"
+    )]
+    fn find_escaped<'a>(
+        &'a self,
+        automaton: &AhoCorasick,
+        text: &str,
+        view: &[u8],
+        map: &[usize],
+        layer: u32,
+        offset: usize,
+        spans: &mut Vec<Span<'a>>,
+    ) {
+        if layer == MAX_LAYERS {
+            return;
+        }
+        for unescape in [percent, backslash] {
+            let (next, places) = unescape(view, self.has_space);
+            if next == view {
+                continue;
+            }
+            let places: Vec<usize> = places.iter().map(|at| map[*at]).collect();
+            self.matches(automaton, &next, |range, form| {
+                let raw = places[range.start]..places[range.end];
+                spans.push(self.span(text, raw, form, offset));
+            });
+            self.find_escaped(automaton, text, &next, &places, layer + 1, offset, spans);
+        }
+    }
+
+    fn matches(
+        &self,
+        automaton: &AhoCorasick,
+        bytes: &[u8],
+        mut hit: impl FnMut(Range<usize>, &Form),
+    ) {
+        for found in automaton.find_overlapping_iter(bytes) {
+            hit(found.range(), &self.forms[found.pattern().as_usize()]);
+        }
+    }
+
+    fn span<'a>(&'a self, text: &str, raw: Range<usize>, form: &Form, offset: usize) -> Span<'a> {
+        let start = super::span::floor(text, raw.start);
+        let mut end = raw.end.min(text.len());
+        while !text.is_char_boundary(end) {
+            end += 1;
+        }
+        Span {
+            range: start + offset..end + offset,
+            label: &self.labels[form.label],
+        }
+    }
+}
+
+/// The name as a label; one that would show a value is replaced.
+fn label(name: &str, values: &[String]) -> String {
+    let label: String = name
+        .chars()
+        .take(MAX_LABEL)
+        .map(|c| match c {
+            'a'..='z' | '0'..='9' | '_' | '.' | '-' => c,
+            'A'..='Z' => c.to_ascii_lowercase(),
+            _ => '_',
+        })
+        .collect();
+    let shows = |value: &String| {
+        !value.is_empty()
+            && (name.contains(value.as_str()) || label.contains(&value.to_lowercase()))
+    };
+    if label.is_empty() || values.iter().any(shows) {
+        keys::CREDENTIAL.to_owned()
+    } else {
+        label
+    }
+}
+
+/// The base64 characters that depend on the secret alone when `shift` bytes (modulo 3) stand before
+/// it, and whether one more character holds the secret's last bits.
+fn base64_core(secret: &[u8], shift: usize, url_safe: bool) -> (Vec<u8>, bool) {
+    let mut padded = vec![0; shift];
+    padded.extend_from_slice(secret);
+    let engine = if url_safe {
+        &URL_SAFE_NO_PAD
+    } else {
+        &STANDARD_NO_PAD
+    };
+    let text = engine.encode(&padded).into_bytes();
+    let from = (8 * shift).div_ceil(6);
+    let to = 8 * padded.len() / 6;
+    (text[from..to].to_vec(), padded.len() % 3 != 0)
+}
+
+fn widen(bytes: &[u8], range: Range<usize>, form: &Form) -> Range<usize> {
+    let in_alphabet = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);
+    let mut start = range.start;
+    let mut end = range.end;
+    if form.widen_left && start > 0 && in_alphabet(&bytes[start - 1]) {
+        start -= 1;
+    }
+    if form.widen_right && bytes.get(end).is_some_and(in_alphabet) {
+        end += 1;
+    }
+    while (form.widen_left || form.widen_right) && bytes.get(end) == Some(&b'=') {
+        end += 1;
+    }
+    start..end
+}
+
+fn has_numeric_escape(bytes: &[u8]) -> bool {
+    bytes
+        .windows(2)
+        .any(|pair| pair[0] == b'\\' && matches!(pair[1], b'u' | b'x' | b'/'))
+}
+
+fn hex(digits: &[u8]) -> Option<u32> {
+    digits.iter().try_fold(0, |value, digit| {
+        Some(value * 16 + char::from(*digit).to_digit(16)?)
+    })
+}
+
+/// Undoes `%41`; beside the bytes, where each came from and where the text ends.
+fn percent(view: &[u8], plus_is_space: bool) -> (Vec<u8>, Vec<usize>) {
+    rewrite(view, |rest| match rest {
+        [b'%', a, b, ..] => {
+            hex(&[*a, *b]).and_then(|code| Some((vec![u8::try_from(code).ok()?], 3)))
+        }
+        [b'+', ..] if plus_is_space => Some((vec![b' '], 1)),
+        _ => None,
+    })
+}
+
+/// Undoes `\"`, `\n`, `\/`, `\x41` and `\u0041`, surrogate pairs too.
+fn backslash(view: &[u8], _: bool) -> (Vec<u8>, Vec<usize>) {
+    rewrite(view, |rest| {
+        let [b'\\', kind, ..] = rest else { return None };
+        let simple = |byte: u8| Some((vec![byte], 2));
+        match kind {
+            b'n' => simple(b'\n'),
+            b'r' => simple(b'\r'),
+            b't' => simple(b'\t'),
+            b'b' => simple(8),
+            b'f' => simple(12),
+            b'x' => Some((vec![u8::try_from(hex(rest.get(2..4)?)?).ok()?], 4)),
+            b'u' => {
+                let unit = hex(rest.get(2..6)?)?;
+                let pair = (0xD800..0xDC00).contains(&unit) && rest.get(6..8) == Some(b"\\u");
+                let (code, length) = if pair {
+                    let low = hex(rest.get(8..12)?)?.checked_sub(0xDC00)?;
+                    (0x10000 + ((unit - 0xD800) << 10) + low, 12)
+                } else {
+                    (unit, 6)
+                };
+                Some((char::from_u32(code)?.to_string().into_bytes(), length))
+            }
+            b'"' | b'\\' | b'/' | b'\'' => simple(*kind),
+            _ => None,
+        }
+    })
+}
+
+fn rewrite(view: &[u8], unit: impl Fn(&[u8]) -> Option<(Vec<u8>, usize)>) -> (Vec<u8>, Vec<usize>) {
+    let mut out = Vec::with_capacity(view.len());
+    let mut places = Vec::with_capacity(view.len() + 1);
+    let mut at = 0;
+    while at < view.len() {
+        let escaped = matches!(view[at], b'%' | b'\\' | b'+')
+            .then(|| unit(&view[at..]))
+            .flatten();
+        let (bytes, length) = escaped.unwrap_or_else(|| (vec![view[at]], 1));
+        places.extend(std::iter::repeat_n(at, bytes.len()));
+        out.extend(bytes);
+        at += length;
+    }
+    places.push(view.len());
+    (out, places)
+}

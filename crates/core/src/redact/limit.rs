@@ -1,0 +1,52 @@
+//! Cuts what goes into action-log rows and errors. Messages, tape and state are never cut.
+
+use serde_json::Value;
+
+/// Strings over so many characters are cut; the note counts towards it.
+const MAX_CHARS: usize = 4096;
+/// Arrays over so many items are cut; the note counts as one.
+const MAX_ITEMS: usize = 50;
+
+/// Cuts in place; `true` if anything was cut. Redaction has bounded the depth before.
+pub(super) fn cut(value: &mut Value) -> bool {
+    match value {
+        Value::String(text) => cut_text(text),
+        Value::Array(items) => {
+            let long = items.len() > MAX_ITEMS;
+            if long {
+                let note = format!("[cut: {} items in all]", items.len());
+                items.truncate(MAX_ITEMS - 1);
+                items.push(note.into());
+            }
+            items.iter_mut().fold(long, |any, item| cut(item) | any)
+        }
+        Value::Object(map) => map.values_mut().fold(false, |any, item| cut(item) | any),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn cut_text(text: &mut String) -> bool {
+    if text.len() <= MAX_CHARS {
+        return false;
+    }
+    let total = text.chars().count();
+    if total <= MAX_CHARS {
+        return false;
+    }
+    let note = format!("… [cut: {total} characters in all]");
+    let keep = MAX_CHARS - note.chars().count();
+    let mut end = text
+        .char_indices()
+        .nth(keep)
+        .map_or(text.len(), |(at, _)| at);
+    // Half a placeholder would read like text that somebody wrote.
+    let tail = super::span::floor(text, end.saturating_sub(64));
+    if let Some(open) = text[tail..end].rfind("[redacted:") {
+        if !text[tail + open..end].contains(']') {
+            end = tail + open;
+        }
+    }
+    text.truncate(end);
+    text.push_str(&note);
+    true
+}

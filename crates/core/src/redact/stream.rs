@@ -1,0 +1,129 @@
+//! Redaction of a text that arrives in pieces, such as a model's tokens.
+//!
+//! Text is given on only when what follows cannot make it a secret any more: the redactor holds
+//! back more than the longest configured credential in its longest spelling, never cuts inside a
+//! word or a secret, and keeps what it has given on as context for the names before values. What
+//! needs the whole text (objects under a secret's name) is left to the redaction of the message
+//! that follows.
+
+use super::{Redactor, span};
+
+/// Held back at the least, in bytes: a mnemonic of 24 numbered words fits.
+const MIN_HOLD: usize = 512;
+/// The bytes already given on that are still looked at, for the names before values.
+const CONTEXT: usize = 256;
+/// A run without white space is held together up to so many bytes, beyond the hold-back.
+const MAX_RUN: usize = 16 * 1024;
+
+/// Redacts a text piece by piece. Made by [`Redactor::stream`].
+pub struct StreamRedactor {
+    redactor: Redactor,
+    /// Context, then what is held back.
+    buffer: String,
+    /// The length of the context.
+    given: usize,
+    hold: usize,
+    removed: u32,
+}
+
+impl StreamRedactor {
+    pub(super) fn new(redactor: Redactor) -> Self {
+        let hold = redactor.exact.longest_written().max(MIN_HOLD);
+        Self {
+            redactor,
+            buffer: String::new(),
+            given: 0,
+            hold,
+            removed: 0,
+        }
+    }
+
+    /// Takes the next piece and gives what is safe by now, often nothing.
+    pub fn push(&mut self, piece: &str) -> String {
+        self.buffer.push_str(piece);
+        // Looking again at every token would be wasteful; a quarter of the hold-back is soon there.
+        if self.buffer.len() - self.given < self.hold + self.hold / 4 {
+            return String::new();
+        }
+        let mut cut = self.quiet_place(self.buffer.len() - self.hold);
+        let found = self.redactor.look(&self.buffer);
+        let end = self.buffer.len();
+        // A secret at the cut, or one that may still grow, is kept whole.
+        for span in found.spans.iter().rev() {
+            if span.range.end > cut || span.range.end == end {
+                cut = cut.min(span.range.start);
+            }
+        }
+        if self.buffer.len() - self.given > self.hold + 4 * MAX_RUN && cut <= self.given {
+            // A secret without an end: it is given as its placeholder rather than kept for ever.
+            cut = span::floor(&self.buffer, self.buffer.len() - self.hold);
+        }
+        if cut <= self.given {
+            String::new()
+        } else {
+            self.give(cut)
+        }
+    }
+
+    /// Ends the text and gives the rest.
+    pub fn finish(mut self) -> String {
+        let end = self.buffer.len();
+        self.give(end)
+    }
+
+    /// How many secrets were replaced in what was given so far.
+    #[must_use]
+    pub fn removed(&self) -> u32 {
+        self.removed
+    }
+
+    /// White space at or before `at`, so that no word is cut; `at` itself inside a very long run.
+    fn quiet_place(&self, at: usize) -> usize {
+        let at = span::floor(&self.buffer, at);
+        let from = span::floor(&self.buffer, at.saturating_sub(MAX_RUN).max(self.given));
+        self.buffer
+            .get(from..at)
+            .and_then(|run| run.rfind(char::is_whitespace))
+            .map_or(if at - from >= MAX_RUN { at } else { from }, |space| {
+                from + space
+            })
+    }
+
+    /// Redacts from the context's end to `cut` and makes it context.
+    fn give(&mut self, cut: usize) -> String {
+        let found = self.redactor.look(&self.buffer);
+        let spans: Vec<span::Span<'_>> = found
+            .spans
+            .into_iter()
+            .filter(|span| span.range.start < cut && span.range.end > self.given)
+            .map(|span| {
+                let start = span.range.start.max(self.given) - self.given;
+                let end = span.range.end.min(cut) - self.given;
+                span::Span {
+                    range: start..end,
+                    label: span.label,
+                }
+            })
+            .collect();
+        let count = u32::try_from(spans.len()).unwrap_or(u32::MAX);
+        let out = self
+            .buffer
+            .get(self.given..cut)
+            .and_then(|text| span::apply(text, &spans));
+        let out = out.map_or_else(
+            || super::Redacted {
+                value: span::placeholder(super::keys::FAILED),
+                removed: 1,
+            },
+            |text| self.redactor.redact_text(&text),
+        );
+        self.removed = self
+            .removed
+            .saturating_add(count)
+            .saturating_add(out.removed);
+        let context = span::floor(&self.buffer, cut.saturating_sub(CONTEXT));
+        self.buffer.drain(..context);
+        self.given = cut - context;
+        out.value
+    }
+}

@@ -1,0 +1,208 @@
+//! Layer 3 on JSON values: what a key's name says about what stands under it.
+
+use super::judge::{self, Style};
+use super::keys::{self, Class, Strength};
+use super::{Fault, Redactor, span};
+use serde_json::Value;
+
+/// Deeper values than any JSON reader makes are not followed but replaced.
+pub(super) const MAX_DEPTH: u32 = 160;
+
+/// What the names above a value say about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Context {
+    /// Nothing.
+    Plain,
+    /// It stands under a secret's name.
+    Named(Class),
+    /// It is part of a secret: all of it goes.
+    Whole(&'static str),
+    /// It is a set of header fields.
+    Headers,
+}
+
+impl Context {
+    /// The context of what stands under `key` in an object of this context.
+    pub(super) fn under(self, key: &str) -> Self {
+        match self {
+            Self::Whole(_) if keys::is_about(key) => Self::Plain,
+            Self::Whole(label) => Self::Whole(label),
+            Self::Headers if keys::is_plain_header(key) => Self::Plain,
+            Self::Headers => Self::Whole("header"),
+            Self::Plain | Self::Named(_) => match keys::classify(key) {
+                Some(class) => Self::Named(class),
+                None if keys::is_headers(key) => Self::Headers,
+                None => Self::Plain,
+            },
+        }
+    }
+
+    /// The context inside an object; `is_schema` where it describes a type (`"type": "string"`)
+    /// rather than holds a value.
+    pub(super) fn of_object(self, is_schema: bool) -> Self {
+        match self {
+            Self::Named(class) if class.strength == Strength::Strong && !is_schema => {
+                Self::Whole(class.label)
+            }
+            Self::Named(_) => Self::Plain,
+            other => other,
+        }
+    }
+
+    /// The context of an array's items: a list of headers is a table's head, or a list of pairs.
+    pub(super) fn of_items(self) -> Self {
+        if self == Self::Headers {
+            Self::Plain
+        } else {
+            self
+        }
+    }
+
+    /// The label for a number in this context, if it has to go.
+    pub(super) fn label_of_number(self) -> Option<&'static str> {
+        match self {
+            Self::Whole(label) => Some(label),
+            Self::Named(class) if class.strength == Strength::Strong => Some(class.label),
+            _ => None,
+        }
+    }
+}
+
+/// Does an object's `type` make it a piece of a JSON schema?
+pub(super) fn is_schema_type(text: &str) -> bool {
+    matches!(
+        text,
+        "string" | "number" | "integer" | "boolean" | "object" | "array" | "null"
+    )
+}
+
+/// `{"name": "X-API-Key", "value": "…"}`: the keys whose text names what `value` holds.
+pub(super) fn names_pair(key: &str) -> bool {
+    matches!(key, "name" | "key" | "header" | "field" | "Name" | "Key")
+}
+
+/// The key that holds a pair's value.
+pub(super) fn holds_pair(key: &str) -> bool {
+    matches!(key, "value" | "Value" | "val")
+}
+
+/// The context of the second of two strings, when the first is a secret's name.
+pub(super) fn of_second(first: &str, second: &str) -> Context {
+    match keys::classify(first) {
+        Some(class) if judge::looks_random(second, true) || second.contains(' ') => {
+            Context::Named(class)
+        }
+        _ => Context::Plain,
+    }
+}
+
+/// Redacts in place and counts.
+pub(super) fn redact(redactor: &Redactor, value: &mut Value) -> Result<u32, Fault> {
+    walk(redactor, value, Context::Plain, 0)
+}
+
+fn walk(
+    redactor: &Redactor,
+    value: &mut Value,
+    context: Context,
+    depth: u32,
+) -> Result<u32, Fault> {
+    if depth > MAX_DEPTH {
+        return Err(Fault);
+    }
+    match value {
+        Value::Null | Value::Bool(_) => Ok(0),
+        Value::Number(number) => {
+            let text = number.to_string();
+            let label = context
+                .label_of_number()
+                .or_else(|| redactor.exact.label_of_whole(&text));
+            let Some(label) = label else { return Ok(0) };
+            *value = span::placeholder(label).into();
+            Ok(1)
+        }
+        Value::String(text) => {
+            let Some((next, removed)) = text_in(redactor, text, context, 0)? else {
+                return Ok(0);
+            };
+            *text = next;
+            Ok(removed)
+        }
+        Value::Array(items) => {
+            let mut removed: u32 = 0;
+            let inner = context.of_items();
+            let second = match items.as_slice() {
+                [Value::String(first), Value::String(second)] if inner == Context::Plain => {
+                    of_second(first, second)
+                }
+                _ => inner,
+            };
+            for (at, item) in items.iter_mut().enumerate() {
+                let context = if at == 1 { second } else { inner };
+                removed = removed.saturating_add(walk(redactor, item, context, depth + 1)?);
+            }
+            Ok(removed)
+        }
+        Value::Object(map) => {
+            let is_schema = map
+                .get("type")
+                .and_then(Value::as_str)
+                .is_some_and(is_schema_type);
+            let inner = context.of_object(is_schema);
+            let pair = map
+                .iter()
+                .filter(|(key, _)| names_pair(key))
+                .find_map(|(_, name)| keys::classify(name.as_str()?))
+                .map(Context::Named);
+            let mut removed: u32 = 0;
+            let mut renamed = Vec::new();
+            for (key, item) in map.iter_mut() {
+                let context = match pair {
+                    Some(pair) if holds_pair(key) && inner == Context::Plain => pair,
+                    _ => inner.under(key),
+                };
+                removed = removed.saturating_add(walk(redactor, item, context, depth + 1)?);
+                if let Some((next, more)) = redactor.redact_str(key, 0)? {
+                    renamed.push((key.clone(), next));
+                    removed = removed.saturating_add(more);
+                }
+            }
+            for (from, to) in renamed {
+                if let Some(item) = map.remove(&from) {
+                    map.insert(free_key(map, to), item);
+                }
+            }
+            Ok(removed)
+        }
+    }
+}
+
+/// Two keys can become alike; neither's value is lost.
+fn free_key(map: &serde_json::Map<String, Value>, wanted: String) -> String {
+    let mut key = wanted.clone();
+    let mut n = 2;
+    while map.contains_key(&key) {
+        key = format!("{wanted}#{n}");
+        n += 1;
+    }
+    key
+}
+
+/// A string in its context: the new text and the number of secrets, `None` if it stays.
+pub(super) fn text_in(
+    redactor: &Redactor,
+    text: &str,
+    context: Context,
+    depth: u32,
+) -> Result<Option<(String, u32)>, Fault> {
+    let inside = redactor.redact_str(text, depth)?;
+    // Judged after its inside was redacted, so that a second look judges the same text, and a
+    // configured credential keeps its own name.
+    let now = inside.as_ref().map_or(text, |(now, _)| now.as_str());
+    let label = match context {
+        Context::Named(class) if judge::is_secret(class, Style::Quoted, now) => Some(class.label),
+        Context::Whole(label) if !judge::stands_in(now) => Some(label),
+        _ => None,
+    };
+    Ok(label.map(|label| (span::placeholder(label), 1)).or(inside))
+}

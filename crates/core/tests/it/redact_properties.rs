@@ -1,0 +1,88 @@
+//! What holds for every input.
+
+use papertape_core::redact::Redactor;
+use proptest::prelude::*;
+use serde_json::Value;
+
+const SECRET: &str = "zq8-w7e6/r5t4";
+
+fn redactor() -> Redactor {
+    Redactor::new(vec![("desk".into(), SECRET.into())]).expect("long enough")
+}
+
+/// Pieces that rules look for, so that arbitrary texts come near them.
+fn piece() -> impl Strategy<Value = String> {
+    prop_oneof![
+        3 => any::<String>(),
+        3 => "[ -~\\n]{0,12}",
+        4 => proptest::sample::select(vec![
+            SECRET, "password", "api_key", "apiKey=", "\"token\": ", "headers", ": ", "=", "\"", "'", "\\\"", "\\",
+            "{", "}", "[", "]", ",", "Bearer ", "sk-abcdefgh1234567890", "eyJhbGciOi", ".", "-----BEGIN PRIVATE KEY-----",
+            "-----END PRIVATE KEY-----", "https://u:p4ss@h", "?key=", "&", "%41", "%22", "\\u0061", "abandon ", "zoo ",
+            "legal winner thank year wave sausage worth useful legal winner thank yellow", "密码：", "私钥",
+            "[redacted:api_key]", "[redacted:", "]", "Cookie: a=b12345;", "Authorization: ", " is ", "hunter22", "0x", ":AA",
+        ]).prop_map(str::to_owned),
+    ]
+}
+
+fn text() -> impl Strategy<Value = String> {
+    proptest::collection::vec(piece(), 0..24).prop_map(|pieces| pieces.concat())
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        text().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 48, 6, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            proptest::collection::vec((piece(), inner), 0..6)
+                .prop_map(|entries| Value::Object(entries.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Goal: no text makes it panic, none keeps the credential, and a second time changes nothing.
+    #[test]
+    fn texts_lose_the_credential_and_settle(text in text()) {
+        let once = redactor().redact_text(&text);
+        prop_assert!(!once.value.contains(SECRET));
+        prop_assert_eq!(once.removed == 0, once.value == text);
+        let twice = redactor().redact_text(&once.value);
+        prop_assert_eq!(twice.removed, 0);
+        prop_assert_eq!(twice.value, once.value);
+    }
+
+    /// Goal: the same for values, and for what goes into the log.
+    #[test]
+    fn values_lose_the_credential_and_settle(value in value()) {
+        let once = redactor().redact_value(value.clone());
+        prop_assert!(!once.value.to_string().contains(SECRET));
+        let twice = redactor().redact_value(once.value.clone());
+        prop_assert_eq!(twice.removed, 0);
+        prop_assert_eq!(&twice.value, &once.value);
+
+        let log = redactor().redact_log_payload(value);
+        let again = redactor().redact_log_payload(log.value.clone());
+        prop_assert_eq!(again.removed, 0);
+        prop_assert_eq!(again.value, log.value);
+    }
+
+    /// Goal: however a text is cut into pieces, the stream gives no credential away.
+    #[test]
+    fn streams_lose_the_credential(parts in proptest::collection::vec(text(), 0..40)) {
+        let mut stream = redactor().stream();
+        let mut out = String::new();
+        for part in &parts {
+            out.push_str(&stream.push(part));
+        }
+        out.push_str(&stream.finish());
+        prop_assert!(!out.contains(SECRET));
+    }
+}

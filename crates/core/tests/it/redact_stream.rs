@@ -1,0 +1,81 @@
+//! Text that arrives in pieces.
+
+use papertape_core::redact::Redactor;
+
+const PROSE: &str = "The desk held its position through the close and waited for earnings. ";
+
+fn redactor() -> Redactor {
+    Redactor::new(vec![(
+        "desk".into(),
+        "some words that are a credential".into(),
+    )])
+    .expect("long")
+}
+
+/// Streams the text in pieces of so many characters; the output and the most that was held back.
+fn stream(text: &str, size: usize) -> (String, usize) {
+    let chars: Vec<char> = text.chars().collect();
+    let mut stream = redactor().stream();
+    let (mut out, mut sent, mut held) = (String::new(), 0, 0);
+    for piece in chars.chunks(size) {
+        let piece: String = piece.iter().collect();
+        sent += piece.len();
+        out.push_str(&stream.push(&piece));
+        held = held.max(sent.saturating_sub(out.len()));
+    }
+    out.push_str(&stream.finish());
+    (out, held)
+}
+
+/// Goal: what is streamed equals what is redacted at once, wherever the pieces end.
+#[test]
+fn a_stream_equals_the_whole() {
+    let secrets = [
+        "some words that are a credential",
+        "password: Tr0ub4dor-33x",
+        "{\"api_key\": \"k7f3a91b2c8d4e5f\"}",
+        "legal winner thank year wave sausage worth useful legal winner thank yellow",
+        "Authorization: Bearer abc123def456ghi789jkl\n",
+    ];
+    for secret in secrets {
+        let text = format!("{}{secret} {}", PROSE.repeat(40), PROSE.repeat(40));
+        let whole = redactor().redact_text(&text);
+        assert_eq!(whole.removed, 1, "{secret}");
+        for size in [1, 7, 64, 1000, 100_000] {
+            assert_eq!(
+                stream(&text, size).0,
+                whole.value,
+                "{secret} in pieces of {size}"
+            );
+        }
+    }
+}
+
+/// Goal: a secret longer than the hold-back is never given away in part.
+#[test]
+fn a_long_block_is_kept_whole() {
+    let body: String = (0..60)
+        .map(|n| format!("MIIEow{n:02}{}\n", "Ab3".repeat(18)))
+        .collect();
+    let begin = concat!("-----BEGIN RSA PRI", "VATE KEY-----");
+    let end = concat!("-----END RSA PRI", "VATE KEY-----");
+    let text = format!(
+        "{}\n{begin}\n{body}{end}\n{}",
+        PROSE.repeat(30),
+        PROSE.repeat(30)
+    );
+    for size in [3, 50, 4096] {
+        let (out, _) = stream(&text, size);
+        assert!(!out.contains("MIIEow"), "{out}");
+        assert!(out.contains("[redacted:pem]") && out.ends_with(PROSE));
+    }
+}
+
+/// Goal: ordinary text flows on and passes unchanged.
+#[test]
+fn ordinary_text_flows() {
+    let text = PROSE.repeat(400);
+    let (out, held) = stream(&text, 5);
+    assert_eq!(out, text);
+    assert!(held < 2048, "{held} bytes were held back");
+}
