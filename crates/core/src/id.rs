@@ -95,9 +95,7 @@ impl ContentHash {
     /// Reads 64 hex digits; `None` for anything else.
     #[must_use]
     pub fn from_hex(hex: &str) -> Option<Self> {
-        blake3::Hash::from_hex(hex)
-            .ok()
-            .map(|hash| Self(*hash.as_bytes()))
+        blake3::Hash::from_hex(hex).ok().map(|hash| Self(*hash.as_bytes()))
     }
 
     /// 64 lower-case hex digits.

@@ -91,11 +91,7 @@ fn find(left: Option<&Value>, right: Option<&Value>, at: &mut String) -> Option<
         (Some(Value::Array(a)), Some(Value::Array(b))) => (0..a.len().max(b.len()))
             .find_map(|i| within(at, &i.to_string(), |at| find(a.get(i), b.get(i), at))),
         (a, b) if a == b => None,
-        (a, b) => Some(Difference {
-            pointer: at.clone(),
-            left: a.cloned(),
-            right: b.cloned(),
-        }),
+        (a, b) => Some(Difference { pointer: at.clone(), left: a.cloned(), right: b.cloned() }),
     }
 }
 

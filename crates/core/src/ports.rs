@@ -128,7 +128,8 @@ pub trait Record: Send + Sync {
         new: NewSession,
     ) -> BoxFuture<'a, Result<OpenedSession, RecordError>>;
 
-    /// The steps of a session, in no order that matters. `detached` chooses the summaries' own tape.
+    /// The steps of a session in the order of their first commit. `detached` chooses the summaries'
+    /// own tape.
     fn tape<'a>(
         &'a self,
         session: SessionId,
@@ -160,6 +161,12 @@ pub trait Record: Send + Sync {
         agent: &'a AgentName,
         date: Date,
     ) -> BoxFuture<'a, Result<Option<OpenedSession>, RecordError>>;
+
+    /// The job's completed sessions that have neither a summary nor a reason for having none.
+    fn unsummarised<'a>(
+        &'a self,
+        job: &'a JobId,
+    ) -> BoxFuture<'a, Result<Vec<(SessionId, AgentName, Date)>, RecordError>>;
 
     /// What the job has used so far by (agent, date, detached), for budgets to be rebuilt.
     fn spent<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<crate::record::Spent>, RecordError>>;

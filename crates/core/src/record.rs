@@ -424,7 +424,7 @@ pub struct ExposureRow {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PositionRow {
     /// From 1 in a session.
-    pub action_id: u32,
+    pub action_id: u64,
     /// `buy`, `sell`, `short`, `cover`, `stop`, `target`, `liquidation`, `split`, `dividend` or
     /// `no_trade`.
     pub action_type: String,
@@ -530,6 +530,11 @@ pub struct CloseSession {
     pub cash: Money,
     /// Value at the close.
     pub portfolio_value: Money,
+    /// Value against the previous session's close; goes to the session's last row of `positions`
+    /// (outside of the chain, which has it in `metadata.books`).
+    pub daily_profit: Money,
+    /// The same in percent; `None` where the previous value was not above zero.
+    pub daily_return_pct: Option<Decimal>,
 }
 
 /// An agent's position before a day.
@@ -543,7 +548,6 @@ pub struct StartingPosition {
     pub portfolio_value: Money,
 }
 
-/// A state to be told apart in errors.
 impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

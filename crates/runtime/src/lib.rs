@@ -1,1 +1,19 @@
-//! placeholder
+//! Runs jobs: the host behind a session's context, budgets, retries, leases and workers; replay and
+//! branch.
+//!
+//! This crate knows `core`, the agents and an async runtime. It must never know a database, a model's
+//! wire format, HTTP, or where the config comes from: all of that reaches it through core's ports.
+
+pub mod branch;
+pub mod budget;
+pub mod clock;
+pub mod config;
+mod host;
+mod load;
+pub mod replay;
+pub mod retry;
+pub mod services;
+pub mod simulate;
+pub mod stopping;
+mod summarise;
+pub mod worker;

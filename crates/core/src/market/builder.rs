@@ -50,11 +50,7 @@ impl DatasetBuilder {
     /// Begins a dataset of this name, on an exchange in this zone of the IANA database.
     #[must_use]
     pub fn new(name: impl Into<String>, zone: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            zone: zone.into(),
-            ..Self::default()
-        }
+        Self { name: name.into(), zone: zone.into(), ..Self::default() }
     }
 
     /// Adds a trading day.
@@ -62,17 +58,11 @@ impl DatasetBuilder {
     /// # Errors
     /// Where it does not close after it opens, or an instant is no whole microsecond.
     pub fn day(&mut self, day: TradingDay) -> Result<(), BuildError> {
-        let refuse = |reason: &str| BuildError::Day {
-            date: day.date,
-            reason: reason.to_owned(),
-        };
+        let refuse = |reason: &str| BuildError::Day { date: day.date, reason: reason.to_owned() };
         if day.close <= day.open {
             return Err(refuse("it closes before it opens"));
         }
-        if [day.open, day.close]
-            .iter()
-            .any(|at| at.as_nanosecond() % 1_000 != 0)
-        {
+        if [day.open, day.close].iter().any(|at| at.as_nanosecond() % 1_000 != 0) {
             return Err(refuse("an instant is no whole microsecond"));
         }
         self.days.push(day);
@@ -91,11 +81,7 @@ impl DatasetBuilder {
     /// or close lies outside of them.
     pub fn bar(&mut self, symbol: &Symbol, bar: DailyBar) -> Result<(), BuildError> {
         if let Some(reason) = impossible(&bar) {
-            return Err(BuildError::Bar {
-                symbol: symbol.clone(),
-                date: bar.date,
-                reason,
-            });
+            return Err(BuildError::Bar { symbol: symbol.clone(), date: bar.date, reason });
         }
         self.bars.entry(symbol.clone()).or_default().push(bar);
         Ok(())
@@ -120,10 +106,7 @@ impl DatasetBuilder {
         if let Some(reason) = reason {
             return Err(refused_action(&action, &reason));
         }
-        self.actions
-            .entry(action.symbol.clone())
-            .or_default()
-            .push(action);
+        self.actions.entry(action.symbol.clone()).or_default().push(action);
         Ok(())
     }
 
@@ -131,11 +114,7 @@ impl DatasetBuilder {
     ///
     /// # Errors
     /// Where it is undated: nobody could say who may see it.
-    pub fn news(
-        &mut self,
-        published_at: Option<Timestamp>,
-        mut item: News,
-    ) -> Result<(), BuildError> {
+    pub fn news(&mut self, published_at: Option<Timestamp>, mut item: News) -> Result<(), BuildError> {
         let published_at = dated(published_at, "news", &item.id)?;
         item.symbols.sort_unstable();
         item.symbols.dedup();
@@ -196,14 +175,7 @@ impl DatasetBuilder {
             let bars = pack_bars(&symbol, &mut bars, &self.days)?;
             let mut actions = self.actions.remove(&symbol).unwrap_or_default();
             check_actions(&mut actions, &self.days)?;
-            series.insert(
-                symbol,
-                Series {
-                    instrument,
-                    bars,
-                    actions,
-                },
-            );
+            series.insert(symbol, Series { instrument, bars, actions });
         }
         if let Some(action) = self.actions.into_values().flatten().next() {
             return Err(refused_action(&action, "the symbol has no bars"));
@@ -214,9 +186,7 @@ impl DatasetBuilder {
             sort_published(list, &series, |f| format!("{} {}", f.metric, f.period_end))?;
         }
         for (name, list) in &mut self.macros {
-            sort_published(list, &format!("macro/{name}"), |point| {
-                point.period.to_string()
-            })?;
+            sort_published(list, &format!("macro/{name}"), |point| point.period.to_string())?;
         }
         let parts = Parts {
             zone_name: self.zone,
@@ -235,10 +205,7 @@ impl DatasetBuilder {
         for instrument in std::mem::take(&mut self.instruments) {
             let symbol = instrument.symbol.clone();
             if by_symbol.insert(symbol.clone(), instrument).is_some() {
-                return Err(BuildError::Instrument {
-                    symbol,
-                    reason: "given twice".to_owned(),
-                });
+                return Err(BuildError::Instrument { symbol, reason: "given twice".to_owned() });
             }
         }
         Ok(by_symbol)
@@ -246,18 +213,8 @@ impl DatasetBuilder {
 }
 
 fn impossible(bar: &DailyBar) -> Option<String> {
-    let DailyBar {
-        open,
-        high,
-        low,
-        close,
-        volume,
-        ..
-    } = *bar;
-    if let Some(price) = [open, high, low, close]
-        .into_iter()
-        .find(|price| !price.is_positive())
-    {
+    let DailyBar { open, high, low, close, volume, .. } = *bar;
+    if let Some(price) = [open, high, low, close].into_iter().find(|price| !price.is_positive()) {
         return Some(format!("a price of {price}"));
     }
     if high < low {
@@ -268,9 +225,7 @@ fn impossible(bar: &DailyBar) -> Option<String> {
             return Some(format!("the {name} {price} is outside of {low} to {high}"));
         }
     }
-    volume
-        .is_negative()
-        .then(|| format!("a volume of {volume}"))
+    volume.is_negative().then(|| format!("a volume of {volume}"))
 }
 
 fn dated(at: Option<Timestamp>, series: &str, item: &str) -> Result<Timestamp, BuildError> {
@@ -284,10 +239,7 @@ fn dated(at: Option<Timestamp>, series: &str, item: &str) -> Result<Timestamp, B
 fn check_days(days: &mut [TradingDay]) -> Result<(), BuildError> {
     days.sort_unstable();
     for pair in days.windows(2) {
-        let refuse = |reason: &str| BuildError::Day {
-            date: pair[1].date,
-            reason: reason.to_owned(),
-        };
+        let refuse = |reason: &str| BuildError::Day { date: pair[1].date, reason: reason.to_owned() };
         if pair[0].date == pair[1].date {
             return Err(refuse("given twice"));
         }
@@ -300,41 +252,25 @@ fn check_days(days: &mut [TradingDay]) -> Result<(), BuildError> {
 
 /// Where this date stands among the trading days.
 fn day_of(days: &[TradingDay], date: Date) -> Option<&TradingDay> {
-    days.binary_search_by_key(&date, |day| day.date)
-        .ok()
-        .map(|at| &days[at])
+    days.binary_search_by_key(&date, |day| day.date).ok().map(|at| &days[at])
 }
 
-fn pack_bars(
-    symbol: &Symbol,
-    bars: &mut [DailyBar],
-    days: &[TradingDay],
-) -> Result<Bars, BuildError> {
-    let refuse = |date, reason: &str| BuildError::Bar {
-        symbol: symbol.clone(),
-        date,
-        reason: reason.to_owned(),
-    };
+fn pack_bars(symbol: &Symbol, bars: &mut [DailyBar], days: &[TradingDay]) -> Result<Bars, BuildError> {
+    let refuse =
+        |date, reason: &str| BuildError::Bar { symbol: symbol.clone(), date, reason: reason.to_owned() };
     bars.sort_by_key(|bar| bar.date);
     if let Some(pair) = bars.windows(2).find(|pair| pair[0].date == pair[1].date) {
         return Err(refuse(pair[0].date, "a second bar of the day"));
     }
     let opens_at = bars
         .iter()
-        .map(|bar| {
-            day_of(days, bar.date)
-                .map(|day| day.open.as_microsecond())
-                .ok_or(bar.date)
-        })
+        .map(|bar| day_of(days, bar.date).map(|day| day.open.as_microsecond()).ok_or(bar.date))
         .collect::<Result<_, Date>>()
         .map_err(|date| refuse(date, "no trading day"))?;
     let pack = |value: fn(&DailyBar) -> Decimal| {
         let values: Vec<Decimal> = bars.iter().map(value).collect();
         Column::pack(&values).ok_or_else(|| {
-            refuse(
-                bars[0].date,
-                "the series needs more than 19 digits from first to last decimal",
-            )
+            refuse(bars[0].date, "the series needs more than 19 digits from first to last decimal")
         })
     };
     Ok(Bars {
@@ -362,19 +298,13 @@ fn check_actions(actions: &mut [CorporateAction], days: &[TradingDay]) -> Result
     }
     // Within these bounds no conversion of a series can overflow.
     let bound = Decimal::from(1_000_000);
-    let splits: Vec<_> = actions
-        .iter()
-        .filter_map(|a| Some((a, split_ratio(a)?)))
-        .collect();
+    let splits: Vec<_> = actions.iter().filter_map(|a| Some((a, split_ratio(a)?))).collect();
     for first in 0..splits.len() {
         let mut product = Decimal::ONE;
         for (action, ratio) in &splits[first..] {
             product = product.checked_mul(*ratio).unwrap_or(Decimal::MAX);
             if product > bound || product * bound < Decimal::ONE {
-                return Err(refused_action(
-                    action,
-                    "splits multiply to more than a million",
-                ));
+                return Err(refused_action(action, "splits multiply to more than a million"));
             }
         }
     }
@@ -398,11 +328,7 @@ pub(super) fn split_ratio(action: &CorporateAction) -> Option<Decimal> {
 }
 
 fn refused_action(action: &CorporateAction, reason: &str) -> BuildError {
-    BuildError::Action {
-        symbol: action.symbol.clone(),
-        ex_date: action.ex_date,
-        reason: reason.to_owned(),
-    }
+    BuildError::Action { symbol: action.symbol.clone(), ex_date: action.ex_date, reason: reason.to_owned() }
 }
 
 fn check_news(news: &mut [Published<News>]) -> Result<(), BuildError> {

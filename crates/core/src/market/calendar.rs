@@ -35,11 +35,7 @@ impl TradingHours {
     /// # Errors
     /// Where the zone is unknown.
     pub fn new(zone: &str, open: Time, close: Time) -> Result<Self, BuildError> {
-        Ok(Self {
-            zone: zone_named(zone)?,
-            open,
-            close,
-        })
+        Ok(Self { zone: zone_named(zone)?, open, close })
     }
 
     /// The New York Stock Exchange's core session, 09:30 to 16:00 in New York.
@@ -59,24 +55,13 @@ impl TradingHours {
     pub fn day(&self, date: Date) -> Result<TradingDay, BuildError> {
         let at = |time: Time| {
             let wall = self.zone.to_ambiguous_timestamp(date.to_datetime(time));
-            wall.compatible().map_err(|error| BuildError::Day {
-                date,
-                reason: error.to_string(),
-            })
+            wall.compatible().map_err(|error| BuildError::Day { date, reason: error.to_string() })
         };
-        Ok(TradingDay {
-            date,
-            open: at(self.open)?,
-            close: at(self.close)?,
-        })
+        Ok(TradingDay { date, open: at(self.open)?, close: at(self.close)? })
     }
 }
 
 /// Looks a zone up in the compiled-in database, so that the machine's own files play no part.
 pub(super) fn zone_named(zone: &str) -> Result<TimeZone, BuildError> {
-    TimeZoneDatabase::bundled()
-        .get(zone)
-        .map_err(|_| BuildError::Zone {
-            zone: zone.to_owned(),
-        })
+    TimeZoneDatabase::bundled().get(zone).map_err(|_| BuildError::Zone { zone: zone.to_owned() })
 }

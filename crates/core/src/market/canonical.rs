@@ -31,10 +31,7 @@ pub(super) fn hash(parts: &Parts) -> ContentHash {
     }
     form.published(&parts.news);
     form.count(parts.fundamentals.len());
-    parts
-        .fundamentals
-        .values()
-        .for_each(|list| form.published(list));
+    parts.fundamentals.values().for_each(|list| form.published(list));
     form.count(parts.macros.len());
     parts.macros.values().for_each(|list| form.published(list));
     ContentHash::from_bytes(*form.0.finalize().as_bytes())
@@ -71,11 +68,7 @@ impl Form {
 
     fn bars(&mut self, bars: &Bars) {
         let all = bars.first(bars.opened(), bars.closed());
-        let keys: Vec<u8> = all
-            .opens_at
-            .iter()
-            .flat_map(|at| at.to_le_bytes())
-            .collect();
+        let keys: Vec<u8> = all.opens_at.iter().flat_map(|at| at.to_le_bytes()).collect();
         self.count(all.opens_at.len());
         self.0.update(&keys);
         for column in [all.open, all.high, all.low, all.close, all.volume] {
@@ -86,9 +79,7 @@ impl Form {
     fn column(&mut self, column: ColumnSlice<'_>) {
         self.0.update(&u64::from(column.scale()).to_le_bytes());
         self.count(column.len());
-        let cells: Vec<u8> = (0..column.len())
-            .flat_map(|at| column.cell(at).to_le_bytes())
-            .collect();
+        let cells: Vec<u8> = (0..column.len()).flat_map(|at| column.cell(at).to_le_bytes()).collect();
         self.0.update(&cells);
     }
 }

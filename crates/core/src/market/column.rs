@@ -24,11 +24,7 @@ pub(super) struct Column {
 impl Column {
     /// Packs the values; `None` where one is negative or has too many digits beside the others.
     pub(super) fn pack(values: &[Decimal]) -> Option<Self> {
-        let scale = values
-            .iter()
-            .map(|value| value.normalize().scale())
-            .max()
-            .unwrap_or(0);
+        let scale = values.iter().map(|value| value.normalize().scale()).max().unwrap_or(0);
         let cells: Option<Vec<u64>> = values
             .iter()
             .map(|value| {
@@ -49,10 +45,7 @@ impl Column {
             cells.iter_mut().for_each(|cell| *cell /= 10);
         }
         let narrow: Result<Box<[u32]>, _> = cells.iter().map(|&cell| u32::try_from(cell)).collect();
-        Self {
-            scale,
-            cells: narrow.map_or_else(|_| Cells::Wide(cells.into()), Cells::Narrow),
-        }
+        Self { scale, cells: narrow.map_or_else(|_| Cells::Wide(cells.into()), Cells::Narrow) }
     }
 
     /// The first `count` values, and no way to the others.
@@ -61,10 +54,7 @@ impl Column {
             Cells::Narrow(cells) => CellSlice::Narrow(&cells[..count]),
             Cells::Wide(cells) => CellSlice::Wide(&cells[..count]),
         };
-        ColumnSlice {
-            scale: self.scale,
-            cells,
-        }
+        ColumnSlice { scale: self.scale, cells }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -119,10 +109,7 @@ impl ColumnSlice<'_> {
     }
 
     fn to_column(self) -> Column {
-        Column::of_cells(
-            self.scale,
-            (0..self.len()).map(|at| self.cell(at)).collect(),
-        )
+        Column::of_cells(self.scale, (0..self.len()).map(|at| self.cell(at)).collect())
     }
 }
 

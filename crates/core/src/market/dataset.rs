@@ -43,11 +43,7 @@ pub(super) struct Series {
 
 impl Dataset {
     pub(super) fn new(name: String, parts: Parts) -> Self {
-        Self {
-            hash: canonical::hash(&parts),
-            name,
-            parts,
-        }
+        Self { hash: canonical::hash(&parts), name, parts }
     }
 
     /// Its name, by which people call it; no part of the hash.
@@ -92,11 +88,7 @@ impl Dataset {
     /// How many bars it holds.
     #[must_use]
     pub fn bar_count(&self) -> usize {
-        self.parts
-            .series
-            .values()
-            .map(|series| series.bars.opened())
-            .sum()
+        self.parts.series.values().map(|series| series.bars.opened()).sum()
     }
 
     /// What was known at this instant.

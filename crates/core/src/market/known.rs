@@ -29,9 +29,7 @@ impl<'a> Known<'a> {
         let last = *series.bars.opens_at[..opened].last()?;
         let pending = last == today.open.as_microsecond() && instant < today.close;
         let closed = (opened - usize::from(pending)).min(series.bars.closed());
-        let actions = series
-            .actions
-            .partition_point(|action| action.ex_date <= today.date);
+        let actions = series.actions.partition_point(|action| action.ex_date <= today.date);
         Some(Self {
             instrument: &series.instrument,
             bars: series.bars.first(opened, closed),
@@ -41,12 +39,8 @@ impl<'a> Known<'a> {
 
     /// For each of these days, oldest first: how many shares of the instant one share of the day is.
     pub(super) fn factors(&self, days: &[&TradingDay]) -> Vec<Decimal> {
-        let mut splits = self
-            .actions
-            .iter()
-            .rev()
-            .filter_map(|a| Some((a.ex_date, split_ratio(a)?)))
-            .peekable();
+        let mut splits =
+            self.actions.iter().rev().filter_map(|a| Some((a.ex_date, split_ratio(a)?))).peekable();
         let mut factor = Decimal::ONE;
         let mut factors: Vec<Decimal> = (days.iter().rev())
             .map(|day| {
@@ -62,17 +56,11 @@ impl<'a> Known<'a> {
 
     pub(super) fn bar(&self, row: usize, day: &TradingDay, factor: Decimal) -> Bar {
         let even = |value: Decimal| {
-            value
-                .round_dp_with_strategy(8, RoundingStrategy::MidpointNearestEven)
-                .normalize()
+            value.round_dp_with_strategy(8, RoundingStrategy::MidpointNearestEven).normalize()
         };
         let price = |column: ColumnSlice<'_>| {
             let raw = column.get(row);
-            Price(if factor == Decimal::ONE {
-                raw.normalize()
-            } else {
-                even(raw / factor)
-            })
+            Price(if factor == Decimal::ONE { raw.normalize() } else { even(raw / factor) })
         };
         let volume = self.bars.volume.get(row);
         Bar {
@@ -83,26 +71,15 @@ impl<'a> Known<'a> {
             high: price(self.bars.high),
             low: price(self.bars.low),
             close: price(self.bars.close),
-            volume: Quantity(if factor == Decimal::ONE {
-                volume.normalize()
-            } else {
-                even(volume * factor)
-            }),
+            volume: Quantity(if factor == Decimal::ONE { volume.normalize() } else { even(volume * factor) }),
         }
     }
 
     /// All complete bars, converted, as floats.
     pub(super) fn input(&self, factors: &[Decimal]) -> Input {
-        let factors: Vec<f64> = factors
-            .iter()
-            .map(|f| f.to_f64().unwrap_or(f64::NAN))
-            .collect();
+        let factors: Vec<f64> = factors.iter().map(|f| f.to_f64().unwrap_or(f64::NAN)).collect();
         let prices = |column: ColumnSlice<'_>| -> Vec<f64> {
-            factors
-                .iter()
-                .enumerate()
-                .map(|(row, factor)| column.get_f64(row) / factor)
-                .collect()
+            factors.iter().enumerate().map(|(row, factor)| column.get_f64(row) / factor).collect()
         };
         let volume = |(row, factor)| self.bars.volume.get_f64(row) * factor;
         Input {

@@ -91,19 +91,12 @@ impl BarRange {
     /// The newest so many bars.
     #[must_use]
     pub fn newest(limit: usize) -> Self {
-        Self {
-            limit: Some(limit),
-            ..Self::default()
-        }
+        Self { limit: Some(limit), ..Self::default() }
     }
 
     /// All bars from one day to another, both included.
     #[must_use]
     pub fn between(from: Date, to: Date) -> Self {
-        Self {
-            from: Some(from),
-            to: Some(to),
-            limit: None,
-        }
+        Self { from: Some(from), to: Some(to), limit: None }
     }
 }

@@ -91,22 +91,13 @@ impl<'a> MarketView<'a> {
     /// The symbols that have begun to trade, in byte order.
     #[must_use]
     pub fn symbols(&self) -> Read<Vec<Symbol>> {
-        let firsts: Vec<&TradingDay> = self
-            .series
-            .values()
-            .map(|known| self.day_at(known.bars.opens_at[0]))
-            .collect();
+        let firsts: Vec<&TradingDay> =
+            self.series.values().map(|known| self.day_at(known.bars.opens_at[0])).collect();
         let mut dates: Vec<Date> = firsts.iter().map(|day| day.date).collect();
         dates.sort_unstable();
         let value: Vec<Symbol> = self.series.keys().map(|&symbol| symbol.clone()).collect();
         let rows = value.len();
-        self.read(
-            value,
-            "symbols",
-            &dates,
-            rows,
-            firsts.iter().map(|day| day.open).max(),
-        )
+        self.read(value, "symbols", &dates, rows, firsts.iter().map(|day| day.open).max())
     }
 
     /// A symbol's instrument.
@@ -117,13 +108,7 @@ impl<'a> MarketView<'a> {
         let known = self.known(symbol)?;
         let first = self.day_at(known.bars.opens_at[0]);
         let series = format!("{symbol}/instrument");
-        Ok(self.read(
-            known.instrument,
-            &series,
-            &[first.date],
-            1,
-            Some(first.open),
-        ))
+        Ok(self.read(known.instrument, &series, &[first.date], 1, Some(first.open)))
     }
 
     /// Today's open, be today over or not.
@@ -139,19 +124,8 @@ impl<'a> MarketView<'a> {
         }
         let price = Price(known.bars.open.get(row).normalize());
         let kind = QuoteKind::TodayOpen;
-        let quote = Quote {
-            kind,
-            date: today.date,
-            price,
-            known_at: today.open,
-        };
-        Ok(self.read(
-            quote,
-            &format!("{symbol}/open"),
-            &[today.date],
-            1,
-            Some(today.open),
-        ))
+        let quote = Quote { kind, date: today.date, price, known_at: today.open };
+        Ok(self.read(quote, &format!("{symbol}/open"), &[today.date], 1, Some(today.open)))
     }
 
     /// The close of the latest complete bar.
@@ -163,16 +137,8 @@ impl<'a> MarketView<'a> {
         let bars = self.bars(symbol, BarRange::newest(1))?;
         let bar = &bars.value[0];
         let kind = QuoteKind::LastClose;
-        let value = Quote {
-            kind,
-            date: bar.date,
-            price: bar.close,
-            known_at: bar.closes_at,
-        };
-        Ok(Read {
-            value,
-            exposure: bars.exposure,
-        })
+        let value = Quote { kind, date: bar.date, price: bar.close, known_at: bar.closes_at };
+        Ok(Read { value, exposure: bars.exposure })
     }
 
     /// The latest price known: today's open while today's bar is not complete, else the last close.
@@ -181,11 +147,7 @@ impl<'a> MarketView<'a> {
     /// [`ReadError::UnknownSymbol`].
     pub fn price(&self, symbol: &Symbol) -> Result<Read<Quote>, ReadError> {
         let bars = self.known(symbol)?.bars;
-        if bars.opens_at.len() > bars.closed() {
-            self.open_price(symbol)
-        } else {
-            self.last_close(symbol)
-        }
+        if bars.opens_at.len() > bars.closed() { self.open_price(symbol) } else { self.last_close(symbol) }
     }
 
     /// Complete bars, oldest first.
@@ -200,10 +162,7 @@ impl<'a> MarketView<'a> {
         if rows.is_empty() {
             return Err(self.no_data(series));
         }
-        let days: Vec<&TradingDay> = rows
-            .clone()
-            .map(|row| self.day_at(known.bars.opens_at[row]))
-            .collect();
+        let days: Vec<&TradingDay> = rows.clone().map(|row| self.day_at(known.bars.opens_at[row])).collect();
         let factors = known.factors(&days);
         let bar = |(at, row)| known.bar(row, days[at], factors[at]);
         let bars: Vec<Bar> = rows.clone().enumerate().map(bar).collect();
@@ -220,10 +179,7 @@ impl<'a> MarketView<'a> {
     pub fn today_bar(&self, symbol: &Symbol) -> Result<Read<Bar>, ReadError> {
         let today = self.current_day()?.date;
         let bars = self.bars(symbol, BarRange::between(today, today))?;
-        Ok(Read {
-            value: bars.value[0].clone(),
-            exposure: bars.exposure,
-        })
+        Ok(Read { value: bars.value[0].clone(), exposure: bars.exposure })
     }
 
     /// The corporate actions whose ex-date is this one, by symbol; on one ex-date the split comes
@@ -233,22 +189,14 @@ impl<'a> MarketView<'a> {
     /// [`ReadError::NotYet`] for a date after the current trading day.
     pub fn actions_on(&self, date: Date) -> Result<Read<Vec<CorporateAction>>, ReadError> {
         if self.days.last().is_none_or(|today| today.date < date) {
-            return Err(ReadError::NotYet {
-                date,
-                instant: self.instant,
-            });
+            return Err(ReadError::NotYet { date, instant: self.instant });
         }
         let found: Vec<CorporateAction> = (self.series.values())
             .flat_map(|known| known.actions.iter().filter(|action| action.ex_date == date))
             .cloned()
             .collect();
         let rows = found.len();
-        let day = self
-            .days
-            .iter()
-            .rev()
-            .find(|day| day.date == date)
-            .filter(|_| rows > 0);
+        let day = self.days.iter().rev().find(|day| day.date == date).filter(|_| rows > 0);
         let dates = vec![date; rows.min(1)];
         Ok(self.read(found, "actions", &dates, rows, day.map(|day| day.open)))
     }
@@ -271,29 +219,21 @@ impl<'a> MarketView<'a> {
         }
         let about = |news: &&Published<News>| symbol.is_none_or(|s| news.item.symbols.contains(s));
         let series = symbol.map_or("news".to_owned(), |symbol| format!("{symbol}/news"));
-        Ok(self.read_published(
-            self.news.iter().rev().filter(about).take(limit).collect(),
-            &series,
-        ))
+        Ok(self.read_published(self.news.iter().rev().filter(about).take(limit).collect(), &series))
     }
 
     /// A company's figures as last reported, by metric and period.
     ///
     /// # Errors
     /// [`ReadError::UnknownSymbol`]; [`ReadError::NoData`].
-    pub fn fundamentals(
-        &self,
-        symbol: &Symbol,
-    ) -> Result<Read<Vec<&'a Published<Fundamental>>>, ReadError> {
+    pub fn fundamentals(&self, symbol: &Symbol) -> Result<Read<Vec<&'a Published<Fundamental>>>, ReadError> {
         self.known(symbol)?;
         let series = format!("{symbol}/fundamentals");
         let Some(list) = self.fundamentals.get(symbol) else {
             return Err(self.no_data(series));
         };
-        let latest: BTreeMap<_, _> = list
-            .iter()
-            .map(|one| ((&one.item.metric, one.item.period_end), one))
-            .collect();
+        let latest: BTreeMap<_, _> =
+            list.iter().map(|one| ((&one.item.metric, one.item.period_end), one)).collect();
         Ok(self.read_published(latest.into_values().collect(), &series))
     }
 
@@ -306,10 +246,7 @@ impl<'a> MarketView<'a> {
     ///
     /// # Errors
     /// [`ReadError::NoData`].
-    pub fn macro_series(
-        &self,
-        name: &str,
-    ) -> Result<Read<Vec<&'a Published<MacroPoint>>>, ReadError> {
+    pub fn macro_series(&self, name: &str) -> Result<Read<Vec<&'a Published<MacroPoint>>>, ReadError> {
         let series = format!("macro/{name}");
         let Some(list) = self.macros.get(name) else {
             return Err(self.no_data(series));
@@ -334,21 +271,12 @@ impl<'a> MarketView<'a> {
         if rows.is_empty() {
             return Err(self.no_data(format!("{symbol}/bars")));
         }
-        let days: Vec<&TradingDay> = rows
-            .clone()
-            .map(|row| self.day_at(known.bars.opens_at[row]))
-            .collect();
+        let days: Vec<&TradingDay> = rows.clone().map(|row| self.day_at(known.bars.opens_at[row])).collect();
         let input = known.input(&known.factors(&days));
         let dates: Vec<Date> = days.iter().map(|day| day.date).collect();
         let table = IndicatorTable::of(&input, &dates, indicators, limit);
         let known_at = self.bars_known_at(known, &days);
-        Ok(self.read(
-            table,
-            &format!("{symbol}/bars"),
-            &dates,
-            rows.len(),
-            known_at,
-        ))
+        Ok(self.read(table, &format!("{symbol}/bars"), &dates, rows.len(), known_at))
     }
 
     /// Copies what it sees, for a dataset cut at its instant.
@@ -356,14 +284,7 @@ impl<'a> MarketView<'a> {
         let series = |(&symbol, known): (&&Symbol, &Known<'_>)| {
             let bars = known.bars.to_bars();
             let actions = known.actions.to_vec();
-            (
-                symbol.clone(),
-                Series {
-                    instrument: known.instrument.clone(),
-                    bars,
-                    actions,
-                },
-            )
+            (symbol.clone(), Series { instrument: known.instrument.clone(), bars, actions })
         };
         Parts {
             zone_name: self.zone_name.to_owned(),
@@ -374,37 +295,26 @@ impl<'a> MarketView<'a> {
             fundamentals: (self.fundamentals.iter())
                 .map(|(&symbol, list)| (symbol.clone(), list.to_vec()))
                 .collect(),
-            macros: (self.macros.iter())
-                .map(|(&name, list)| (name.to_owned(), list.to_vec()))
-                .collect(),
+            macros: (self.macros.iter()).map(|(&name, list)| (name.to_owned(), list.to_vec())).collect(),
         }
     }
 
     fn current_day(&self) -> Result<TradingDay, ReadError> {
-        self.days.last().copied().ok_or(ReadError::NoTradingDay {
-            instant: self.instant,
-        })
+        self.days.last().copied().ok_or(ReadError::NoTradingDay { instant: self.instant })
     }
 
     fn known(&self, symbol: &Symbol) -> Result<&Known<'a>, ReadError> {
-        let unknown = || ReadError::UnknownSymbol {
-            symbol: symbol.clone(),
-        };
+        let unknown = || ReadError::UnknownSymbol { symbol: symbol.clone() };
         self.series.get(symbol).ok_or_else(unknown)
     }
 
     fn no_data(&self, series: String) -> ReadError {
-        ReadError::NoData {
-            series,
-            instant: self.instant,
-        }
+        ReadError::NoData { series, instant: self.instant }
     }
 
     /// The trading day in which a bar opens. There is one: bars lie on trading days.
     fn day_at(&self, opens_at: i64) -> &'a TradingDay {
-        let after = self
-            .days
-            .partition_point(|day| day.open.as_microsecond() <= opens_at);
+        let after = self.days.partition_point(|day| day.open.as_microsecond() <= opens_at);
         &self.days[after - 1]
     }
 
@@ -425,9 +335,7 @@ impl<'a> MarketView<'a> {
             })
         };
         let first = range.from.map_or(0, |from| count(&|date| date < from));
-        let end = range
-            .to
-            .map_or(known.bars.closed(), |to| count(&|date| date <= to));
+        let end = range.to.map_or(known.bars.closed(), |to| count(&|date| date <= to));
         let fewest = end.saturating_sub(range.limit.unwrap_or(usize::MAX));
         Ok(first.max(fewest)..end)
     }
@@ -437,26 +345,14 @@ impl<'a> MarketView<'a> {
         let (first, last) = (days.first()?, days.last()?);
         let split = (known.actions.iter().rev())
             .find(|action| action.ex_date > first.date && split_ratio(action).is_some())
-            .and_then(|action| {
-                self.days
-                    .iter()
-                    .rev()
-                    .find(|day| day.date == action.ex_date)
-            });
+            .and_then(|action| self.days.iter().rev().find(|day| day.date == action.ex_date));
         Some(split.map_or(last.close, |day| day.open.max(last.close)))
     }
 
-    fn read_published<T>(
-        &self,
-        list: Vec<&'a Published<T>>,
-        series: &str,
-    ) -> Read<Vec<&'a Published<T>>> {
+    fn read_published<T>(&self, list: Vec<&'a Published<T>>, series: &str) -> Read<Vec<&'a Published<T>>> {
         let mut instants: Vec<Timestamp> = list.iter().map(|one| one.published_at).collect();
         instants.sort_unstable();
-        let dates: Vec<Date> = instants
-            .iter()
-            .map(|at| at.to_zoned(self.zone.clone()).date())
-            .collect();
+        let dates: Vec<Date> = instants.iter().map(|at| at.to_zoned(self.zone.clone()).date()).collect();
         let rows = list.len();
         self.read(list, series, &dates, rows, instants.last().copied())
     }

@@ -59,8 +59,7 @@ pub(super) fn find(text: &str, hint: Range<usize>, found: &mut Found<'_>) -> usi
         found.has_json = true;
     }
     let next = text[at..].trim_start().bytes().next();
-    if is_json_key && next.is_some_and(|byte| byte == b'{' || byte == b'[' || byte.is_ascii_digit())
-    {
+    if is_json_key && next.is_some_and(|byte| byte == b'{' || byte == b'[' || byte.is_ascii_digit()) {
         found.has_json = true;
         return end;
     }
@@ -73,10 +72,7 @@ pub(super) fn find(text: &str, hint: Range<usize>, found: &mut Found<'_>) -> usi
         };
         if whole {
             debug_assert!(bytes.len() >= range.end);
-            found.spans.push(Span {
-                range,
-                label: class.label,
-            });
+            found.spans.push(Span { range, label: class.label });
         }
     }
     end
@@ -106,11 +102,7 @@ fn name_around(text: &str, hint: Range<usize>) -> Option<Name<'_>> {
             end += 1;
         }
         // `\napi_key`: the letter belongs to the escape.
-        if start > 0
-            && bytes[start - 1] == b'\\'
-            && b"nrtbf".contains(&bytes[start])
-            && start < hint.start
-        {
+        if start > 0 && bytes[start - 1] == b'\\' && b"nrtbf".contains(&bytes[start]) && start < hint.start {
             start += 1;
         }
         while end > start && b".-_".contains(&bytes[end - 1]) {
@@ -129,10 +121,7 @@ fn name_around(text: &str, hint: Range<usize>) -> Option<Name<'_>> {
         quoted: false,
         range: start..end,
     })
-    .map(|name| Name {
-        quoted: quote_after(bytes, name.range.end).is_some(),
-        ..name
-    })
+    .map(|name| Name { quoted: quote_after(bytes, name.range.end).is_some(), ..name })
 }
 
 /// The place behind a closing quote, escaped or not.
@@ -154,8 +143,7 @@ fn skip(bytes: &[u8], mut at: usize, most: usize, set: &[u8]) -> usize {
 fn joint_after(text: &str, name: &Name<'_>) -> Option<(Joint, usize)> {
     let bytes = text.as_bytes();
     let end = name.range.end;
-    if name.range.start > 0 && bytes[name.range.start - 1] == b'<' && bytes.get(end) == Some(&b'>')
-    {
+    if name.range.start > 0 && bytes[name.range.start - 1] == b'<' && bytes.get(end) == Some(&b'>') {
         return Some((Joint::Element, end + 1));
     }
     let mut at = quote_after(bytes, end).unwrap_or(end);
@@ -187,18 +175,9 @@ fn joint_after(text: &str, name: &Name<'_>) -> Option<(Joint, usize)> {
     if name.quoted {
         return None;
     }
-    for word in [
-        "is ", "was ", "to ", "is: ", "are ", "是", "为", "is \"", "is '",
-    ] {
-        if rest
-            .get(..word.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(word))
-        {
-            let used = if word.ends_with(['"', '\'']) {
-                word.len() - 1
-            } else {
-                word.len()
-            };
+    for word in ["is ", "was ", "to ", "is: ", "are ", "是", "为", "is \"", "is '"] {
+        if rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word)) {
+            let used = if word.ends_with(['"', '\'']) { word.len() - 1 } else { word.len() };
             return Some((Joint::Words, at + used));
         }
     }
@@ -225,12 +204,7 @@ fn class_of(text: &str, name: &Name<'_>) -> Option<Class> {
     let mut best = own;
     for _ in 0..2 {
         let trimmed = head[..first].strip_suffix(' ').unwrap_or(&head[..first]);
-        let word = trimmed
-            .bytes()
-            .rev()
-            .take(24)
-            .take_while(u8::is_ascii_alphanumeric)
-            .count();
+        let word = trimmed.bytes().rev().take(24).take_while(u8::is_ascii_alphanumeric).count();
         if word == 0 || trimmed.len() == first {
             break;
         }
@@ -278,36 +252,25 @@ fn value_at(
     }
     let value = start..end;
     let blank = text[end..in_line].trim().is_empty();
-    let style =
-        if name.in_query || joint == Joint::Flag || followed_by_pair(bytes, end, joint, spaced) {
-            Style::Parameter
-        } else if joint == Joint::Equals
-            && !spaced
-            && !name.text.bytes().any(|b| b.is_ascii_lowercase())
-        {
-            Style::Environment
-        } else if joint == Joint::Words {
-            Style::Spoken
-        } else {
-            Style::Bare(blank)
-        };
+    let style = if name.in_query || joint == Joint::Flag || followed_by_pair(bytes, end, joint, spaced) {
+        Style::Parameter
+    } else if joint == Joint::Equals && !spaced && !name.text.bytes().any(|b| b.is_ascii_lowercase()) {
+        Style::Environment
+    } else if joint == Joint::Words {
+        Style::Spoken
+    } else {
+        Style::Bare(blank)
+    };
     Some((value, style))
 }
 
 /// `Pwd=secret;Database=x` and `a=1&b=2`: a list of pairs rather than a line of code.
 fn followed_by_pair(bytes: &[u8], end: usize, joint: Joint, spaced: bool) -> bool {
     let pair = |at: usize| {
-        bytes[at..]
-            .iter()
-            .take(32)
-            .skip_while(|b| b.is_ascii_alphanumeric() || b"_ -".contains(b))
-            .next()
+        bytes[at..].iter().take(32).skip_while(|b| b.is_ascii_alphanumeric() || b"_ -".contains(b)).next()
             == Some(&b'=')
     };
-    joint == Joint::Equals
-        && !spaced
-        && matches!(bytes.get(end), Some(b';' | b'&'))
-        && pair(end + 1)
+    joint == Joint::Equals && !spaced && matches!(bytes.get(end), Some(b';' | b'&')) && pair(end + 1)
 }
 
 /// The place of the quote that closes what `opening..inside` opened, or the end of the line.
@@ -329,10 +292,7 @@ fn closing(bytes: &[u8], opening: usize, inside: usize) -> usize {
 
 fn bare_end(text: &str, start: usize, in_query: bool) -> usize {
     let stop = |c: char| {
-        c.is_whitespace()
-            || !c.is_ascii()
-            || "\"'`,;)}]>|<\\".contains(c)
-            || in_query && "&#".contains(c)
+        c.is_whitespace() || !c.is_ascii() || "\"'`,;)}]>|<\\".contains(c) || in_query && "&#".contains(c)
     };
     let rest = &text[start..super::span::floor(text, start + MAX_VALUE)];
     // `Pwd=…&…` outside a query ends at the ampersand when another pair follows.
@@ -347,9 +307,7 @@ fn bare_end(text: &str, start: usize, in_query: bool) -> usize {
 
 fn line_end(bytes: &[u8], start: usize) -> usize {
     let most = bytes.len().min(start + MAX_VALUE);
-    (start..most)
-        .find(|at| matches!(bytes[*at], b'\n' | b'\r'))
-        .unwrap_or(most)
+    (start..most).find(|at| matches!(bytes[*at], b'\n' | b'\r')).unwrap_or(most)
 }
 
 /// `Authorization: Bearer …` and `Cookie: a=b; c=d` run to the end of the line or of the quote
@@ -357,9 +315,7 @@ fn line_end(bytes: &[u8], start: usize) -> usize {
 fn header_value(text: &str, line: Range<usize>, class: Class) -> Option<(Range<usize>, Style)> {
     let line = text
         .get(line.start..super::span::floor(text, line.end))
-        .map(|rest| {
-            line.start..line.start + rest.find(['"', '\'', '`', '\\']).unwrap_or(rest.len())
-        })?;
+        .map(|rest| line.start..line.start + rest.find(['"', '\'', '`', '\\']).unwrap_or(rest.len()))?;
     let value = text.get(line.clone())?.trim_end();
     let range = line.start..line.start + value.len();
     if class.label == "cookie" {

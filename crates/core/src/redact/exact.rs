@@ -41,10 +41,7 @@ impl Exact {
         let mut needles: Vec<Vec<u8>> = Vec::new();
         let mut forms = Vec::new();
         let mut labels: Vec<String> = Vec::new();
-        let values: Vec<String> = secrets
-            .iter()
-            .map(|(_, value)| value.trim().to_owned())
-            .collect();
+        let values: Vec<String> = secrets.iter().map(|(_, value)| value.trim().to_owned()).collect();
         for ((name, _), value) in secrets.iter().zip(&values) {
             let label = label(name, &values);
             if value.chars().count() < MIN_SECRET_CHARS {
@@ -53,11 +50,7 @@ impl Exact {
             let mut add = |needle: Vec<u8>, widen_left, widen_right| {
                 if seen.insert(needle.clone()) {
                     needles.push(needle);
-                    forms.push(Form {
-                        label: labels.len(),
-                        widen_left,
-                        widen_right,
-                    });
+                    forms.push(Form { label: labels.len(), widen_left, widen_right });
                 }
             };
             add(value.clone().into_bytes(), false, false);
@@ -80,9 +73,7 @@ impl Exact {
             labels,
             longest: needles.iter().map(Vec::len).max().unwrap_or(0),
             has_escapable: values.iter().any(|value| {
-                value
-                    .chars()
-                    .any(|c| c.is_control() || !c.is_ascii() || "\"\\/'<>&".contains(c))
+                value.chars().any(|c| c.is_control() || !c.is_ascii() || "\"\\/'<>&".contains(c))
             }),
             has_space: values.iter().any(|value| value.contains(' ')),
         })
@@ -105,10 +96,7 @@ impl Exact {
     pub(super) fn label_of_whole(&self, text: &str) -> Option<&str> {
         let mut spans = Vec::new();
         self.find(text, 0, &mut spans);
-        spans
-            .iter()
-            .find(|span| span.range == (0..text.len()))
-            .map(|span| span.label)
+        spans.iter().find(|span| span.range == (0..text.len())).map(|span| span.label)
     }
 
     /// Adds the place of every credential in the text; places are shifted by `offset`.
@@ -130,10 +118,7 @@ impl Exact {
         }
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "a private recursion over one text"
-    )]
+    #[expect(clippy::too_many_arguments, reason = "a private recursion over one text")]
     fn find_escaped<'a>(
         &'a self,
         automaton: &AhoCorasick,
@@ -161,12 +146,7 @@ impl Exact {
         }
     }
 
-    fn matches(
-        &self,
-        automaton: &AhoCorasick,
-        bytes: &[u8],
-        mut hit: impl FnMut(Range<usize>, &Form),
-    ) {
+    fn matches(&self, automaton: &AhoCorasick, bytes: &[u8], mut hit: impl FnMut(Range<usize>, &Form)) {
         for found in automaton.find_overlapping_iter(bytes) {
             hit(found.range(), &self.forms[found.pattern().as_usize()]);
         }
@@ -178,10 +158,7 @@ impl Exact {
         while !text.is_char_boundary(end) {
             end += 1;
         }
-        Span {
-            range: start + offset..end + offset,
-            label: &self.labels[form.label],
-        }
+        Span { range: start + offset..end + offset, label: &self.labels[form.label] }
     }
 }
 
@@ -197,14 +174,9 @@ fn label(name: &str, values: &[String]) -> String {
         })
         .collect();
     let shows = |value: &String| {
-        !value.is_empty()
-            && (name.contains(value.as_str()) || label.contains(&value.to_lowercase()))
+        !value.is_empty() && (name.contains(value.as_str()) || label.contains(&value.to_lowercase()))
     };
-    if label.is_empty() || values.iter().any(shows) {
-        keys::CREDENTIAL.to_owned()
-    } else {
-        label
-    }
+    if label.is_empty() || values.iter().any(shows) { keys::CREDENTIAL.to_owned() } else { label }
 }
 
 /// The base64 characters that depend on the secret alone when `shift` bytes (modulo 3) stand before
@@ -212,11 +184,7 @@ fn label(name: &str, values: &[String]) -> String {
 fn base64_core(secret: &[u8], shift: usize, url_safe: bool) -> (Vec<u8>, bool) {
     let mut padded = vec![0; shift];
     padded.extend_from_slice(secret);
-    let engine = if url_safe {
-        &URL_SAFE_NO_PAD
-    } else {
-        &STANDARD_NO_PAD
-    };
+    let engine = if url_safe { &URL_SAFE_NO_PAD } else { &STANDARD_NO_PAD };
     let text = engine.encode(&padded).into_bytes();
     let from = (8 * shift).div_ceil(6);
     let to = 8 * padded.len() / 6;
@@ -240,23 +208,17 @@ fn widen(bytes: &[u8], range: Range<usize>, form: &Form) -> Range<usize> {
 }
 
 fn has_numeric_escape(bytes: &[u8]) -> bool {
-    bytes
-        .windows(2)
-        .any(|pair| pair[0] == b'\\' && matches!(pair[1], b'u' | b'x' | b'/'))
+    bytes.windows(2).any(|pair| pair[0] == b'\\' && matches!(pair[1], b'u' | b'x' | b'/'))
 }
 
 fn hex(digits: &[u8]) -> Option<u32> {
-    digits.iter().try_fold(0, |value, digit| {
-        Some(value * 16 + char::from(*digit).to_digit(16)?)
-    })
+    digits.iter().try_fold(0, |value, digit| Some(value * 16 + char::from(*digit).to_digit(16)?))
 }
 
 /// Undoes `%41`; beside the bytes, where each came from and where the text ends.
 fn percent(view: &[u8], plus_is_space: bool) -> (Vec<u8>, Vec<usize>) {
     rewrite(view, |rest| match rest {
-        [b'%', a, b, ..] => {
-            hex(&[*a, *b]).and_then(|code| Some((vec![u8::try_from(code).ok()?], 3)))
-        }
+        [b'%', a, b, ..] => hex(&[*a, *b]).and_then(|code| Some((vec![u8::try_from(code).ok()?], 3))),
         [b'+', ..] if plus_is_space => Some((vec![b' '], 1)),
         _ => None,
     })
@@ -296,9 +258,7 @@ fn rewrite(view: &[u8], unit: impl Fn(&[u8]) -> Option<(Vec<u8>, usize)>) -> (Ve
     let mut places = Vec::with_capacity(view.len() + 1);
     let mut at = 0;
     while at < view.len() {
-        let escaped = matches!(view[at], b'%' | b'\\' | b'+')
-            .then(|| unit(&view[at..]))
-            .flatten();
+        let escaped = matches!(view[at], b'%' | b'\\' | b'+').then(|| unit(&view[at..])).flatten();
         let (bytes, length) = escaped.unwrap_or_else(|| (vec![view[at]], 1));
         places.extend(std::iter::repeat_n(at, bytes.len()));
         out.extend(bytes);

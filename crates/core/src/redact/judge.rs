@@ -41,9 +41,7 @@ pub(super) fn is_secret(class: Class, style: Style, value: &str) -> bool {
         }
         Strength::Strong => match style {
             Style::Quoted => {
-                value.chars().count() >= 3
-                    && !is_prose(value)
-                    && !(pathlike && class.label == "password")
+                value.chars().count() >= 3 && !is_prose(value) && !(pathlike && class.label == "password")
             }
             Style::Parameter => value.len() >= 4 && !is_code(value),
             Style::Environment => value.len() >= 4 && !is_code(value) && !pathlike,
@@ -72,28 +70,21 @@ pub(super) fn stands_in(value: &str) -> bool {
         || (value.starts_with('<') && value.ends_with('>'))
         || (value.starts_with('{') && value.ends_with('}'))
         || (value.starts_with('%') && value.ends_with('%'))
-        || is_variable(value.trim_start_matches('$'))
-            && (value.starts_with('$') || names_secret(value))
+        || is_variable(value.trim_start_matches('$')) && (value.starts_with('$') || names_secret(value))
         || lower.starts_with("env:")
         || lower.starts_with("env.")
         || lower.starts_with("process.env")
         || lower.starts_with("os.environ")
         || lower.starts_with("os.getenv");
-    let mask = lower.contains("****")
-        || lower.contains("xxxxxx")
-        || lower.contains("••")
-        || value.ends_with("...");
-    let example =
-        (lower.starts_with("your") || lower.starts_with("my-") || lower.starts_with("<your"))
-            && (lower.contains("key")
-                || lower.contains("token")
-                || lower.contains("secret")
-                || lower.contains("password"))
-            && !lower.bytes().any(|b| b.is_ascii_digit());
-    let scheme_alone = matches!(
-        lower.as_str(),
-        "bearer" | "basic" | "token" | "digest" | "negotiate"
-    );
+    let mask =
+        lower.contains("****") || lower.contains("xxxxxx") || lower.contains("••") || value.ends_with("...");
+    let example = (lower.starts_with("your") || lower.starts_with("my-") || lower.starts_with("<your"))
+        && (lower.contains("key")
+            || lower.contains("token")
+            || lower.contains("secret")
+            || lower.contains("password"))
+        && !lower.bytes().any(|b| b.is_ascii_digit());
+    let scheme_alone = matches!(lower.as_str(), "bearer" | "basic" | "token" | "digest" | "negotiate");
     masked
         || template
         || mask
@@ -145,9 +136,7 @@ const ALGORITHMS: &[&str] = &[
 fn is_variable(value: &str) -> bool {
     value.contains('_')
         && value.starts_with(|c: char| c.is_ascii_uppercase())
-        && value
-            .bytes()
-            .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+        && value.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
 }
 
 /// Does a variable's name say what it holds, so that it is a name and not a secret itself?
@@ -165,10 +154,7 @@ fn only_placeholders(lower: &str) -> bool {
             break;
         };
         let label = &text[open + "[redacted:".len()..open + close];
-        if !label
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b"_.-".contains(&b))
-        {
+        if !label.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.-".contains(&b)) {
             return false;
         }
         rest.push_str(&text[..open]);
@@ -182,27 +168,21 @@ fn only_placeholders(lower: &str) -> bool {
 /// Sentences about passwords use small words; passphrases rarely do.
 fn is_prose(value: &str) -> bool {
     const SMALL: &[&str] = &[
-        "a", "an", "and", "are", "at", "be", "been", "by", "can", "cannot", "does", "enter", "for",
-        "from", "has", "in", "is", "it", "minimum", "must", "not", "of", "on", "or", "please",
-        "required", "should", "that", "the", "this", "to", "too", "via", "was", "were", "with",
-        "your",
+        "a", "an", "and", "are", "at", "be", "been", "by", "can", "cannot", "does", "enter", "for", "from",
+        "has", "in", "is", "it", "minimum", "must", "not", "of", "on", "or", "please", "required", "should",
+        "that", "the", "this", "to", "too", "via", "was", "were", "with", "your",
     ];
     let mut words = 0;
     let mut small = 0;
     for word in value.split_whitespace() {
         words += 1;
-        let bare = word
-            .trim_matches(|c: char| !c.is_alphanumeric())
-            .to_lowercase();
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
         small += usize::from(SMALL.contains(&bare.as_str()));
         if looks_random(word, false) {
             return false;
         }
     }
-    let chinese = value
-        .chars()
-        .filter(|c| ('\u{4e00}'..='\u{9fff}').contains(c))
-        .count();
+    let chinese = value.chars().filter(|c| ('\u{4e00}'..='\u{9fff}').contains(c)).count();
     words >= 2 && small >= 1 || words >= 4 && value.ends_with('.') || chinese >= 4
 }
 
@@ -226,35 +206,26 @@ fn is_code(value: &str) -> bool {
 /// Something that a person or a program would use as a credential, by its look.
 fn is_credential(class: Class, value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
-    if value.contains(char::is_whitespace) || is_code(value) || ALGORITHMS.contains(&lower.as_str())
-    {
+    if value.contains(char::is_whitespace) || is_code(value) || ALGORITHMS.contains(&lower.as_str()) {
         return false;
     }
     let upper = value.bytes().filter(u8::is_ascii_uppercase).count();
     let small = value.bytes().filter(u8::is_ascii_lowercase).count();
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
-    let special = value
-        .bytes()
-        .filter(|b| b"!@#$%^&*+~?=".contains(b))
-        .count();
+    let special = value.bytes().filter(|b| b"!@#$%^&*+~?=".contains(b)).count();
     let letters = upper + small;
     let least_digits = if class.label == "password" { 4 } else { 8 };
     if letters == 0 {
         return digits >= least_digits
-            && (digits == value.len()
-                || special > 0 && !value.contains('%') && !value.starts_with('$'));
+            && (digits == value.len() || special > 0 && !value.contains('%') && !value.starts_with('$'));
     }
     // `8-character`, `16-byte`, `Q3`, `v1.2`: short, or a number with a word hung on.
     let number_and_word = value.split(['-', '.', '/', '_']).all(|part| {
         part.bytes().all(|b| b.is_ascii_digit()) || part.bytes().all(|b| b.is_ascii_alphabetic())
     });
     let mixed = digits > 0
-        && !(number_and_word
-            && value.contains(['-', '.', '/'])
-            && special == 0
-            && class.label != "password");
-    (value.len() >= 6
-        && (mixed || special > 0 && letters >= 4 && !value.ends_with(['?', '!', '='])))
+        && !(number_and_word && value.contains(['-', '.', '/']) && special == 0 && class.label != "password");
+    (value.len() >= 6 && (mixed || special > 0 && letters >= 4 && !value.ends_with(['?', '!', '='])))
         || looks_random(value, true)
         || (value.len() >= 24 && letters == value.len())
 }
@@ -280,14 +251,11 @@ pub(super) fn looks_random(value: &str, hex_counts: bool) -> bool {
     if value.len() == 36 && value.split('-').map(str::len).eq([8, 4, 4, 4, 12]) {
         return hex_counts;
     }
-    value
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .any(|part| {
-            let count = |is: fn(&u8) -> bool| part.bytes().filter(is).count();
-            let digits = count(u8::is_ascii_digit);
-            let upper = count(u8::is_ascii_uppercase);
-            let small = count(u8::is_ascii_lowercase);
-            part.len() >= 12 && digits >= 2 && upper + small >= 2
-                || part.len() >= 20 && upper >= 3 && small >= 3
-        })
+    value.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| {
+        let count = |is: fn(&u8) -> bool| part.bytes().filter(is).count();
+        let digits = count(u8::is_ascii_digit);
+        let upper = count(u8::is_ascii_uppercase);
+        let small = count(u8::is_ascii_lowercase);
+        part.len() >= 12 && digits >= 2 && upper + small >= 2 || part.len() >= 20 && upper >= 3 && small >= 3
+    })
 }

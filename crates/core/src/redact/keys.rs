@@ -49,17 +49,11 @@ pub(super) struct Class {
 }
 
 const fn strong(label: &'static str) -> Class {
-    Class {
-        label,
-        strength: Strength::Strong,
-    }
+    Class { label, strength: Strength::Strong }
 }
 
 const fn weak(label: &'static str) -> Class {
-    Class {
-        label,
-        strength: Strength::Weak,
-    }
+    Class { label, strength: Strength::Weak }
 }
 
 /// Last words that make a name say something *about* a secret.
@@ -80,9 +74,9 @@ const ABOUT: &[&str] = &[
 
 /// First words that make a name a quantity or a question.
 const ASKING: &[&str] = &[
-    "allow", "allows", "can", "enable", "expected", "has", "hide", "is", "max", "min", "missing",
-    "need", "needs", "no", "num", "number", "require", "required", "requires", "show", "total",
-    "use", "uses", "with", "without",
+    "allow", "allows", "can", "enable", "expected", "has", "hide", "is", "max", "min", "missing", "need",
+    "needs", "no", "num", "number", "require", "required", "requires", "show", "total", "use", "uses",
+    "with", "without",
 ];
 
 /// Words that make a key or a token an ordinary thing wherever they stand.
@@ -175,8 +169,7 @@ pub(super) fn classify(name: &str) -> Option<Class> {
     if words.iter().any(|word| ORDINARY.contains(&word.as_str())) || ASKING.contains(&first) {
         return None;
     }
-    let is_key_id =
-        last == "id" && (joined.ends_with("apikeyid") || joined.ends_with("accesskeyid"));
+    let is_key_id = last == "id" && (joined.ends_with("apikeyid") || joined.ends_with("accesskeyid"));
     let is_password_hash = last == "hash" && joined.contains("password");
     if ABOUT.contains(&last) && words.len() > 1 && !is_key_id && !is_password_hash {
         return None;
@@ -205,12 +198,8 @@ pub(super) fn classify(name: &str) -> Option<Class> {
 /// Does a name say something about a secret rather than hold it (`min_length`, `type`)?
 pub(super) fn is_about(name: &str) -> bool {
     let words = words(name);
-    words
-        .first()
-        .is_some_and(|word| ASKING.contains(&word.as_str()))
-        || words
-            .last()
-            .is_some_and(|word| ABOUT.contains(&word.as_str()))
+    words.first().is_some_and(|word| ASKING.contains(&word.as_str()))
+        || words.last().is_some_and(|word| ABOUT.contains(&word.as_str()))
 }
 
 /// A parameter of a URL's query that holds a secret.
@@ -227,9 +216,7 @@ pub(super) fn classify_query(name: &str) -> Option<Class> {
 
 /// A name whose object holds header fields.
 pub(super) fn is_headers(name: &str) -> bool {
-    words(name)
-        .last()
-        .is_some_and(|word| word == "headers" || word == "header")
+    words(name).last().is_some_and(|word| word == "headers" || word == "header")
 }
 
 /// A header field that may be shown.

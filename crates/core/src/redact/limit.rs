@@ -35,10 +35,7 @@ fn cut_text(text: &mut String) -> bool {
     }
     let note = format!("… [cut: {total} characters in all]");
     let keep = MAX_CHARS - note.chars().count();
-    let mut end = text
-        .char_indices()
-        .nth(keep)
-        .map_or(text.len(), |(at, _)| at);
+    let mut end = text.char_indices().nth(keep).map_or(text.len(), |(at, _)| at);
     // Half a placeholder would read like text that somebody wrote.
     let tail = super::span::floor(text, end.saturating_sub(64));
     if let Some(open) = text[tail..end].rfind("[redacted:") {

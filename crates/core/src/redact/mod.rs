@@ -85,24 +85,16 @@ impl Redactor {
     /// # Errors
     /// A value under [`MIN_SECRET_CHARS`] characters is refused with its name.
     pub fn new(secrets: Vec<(String, String)>) -> Result<Self, RedactError> {
-        Ok(Self {
-            exact: exact::Exact::new(secrets)?,
-        })
+        Ok(Self { exact: exact::Exact::new(secrets)? })
     }
 
     /// Redacts a text: all four layers.
     #[must_use]
     pub fn redact_text(&self, text: &str) -> Redacted<String> {
         match self.redact_str(text, 0) {
-            Ok(None) => Redacted {
-                value: text.to_owned(),
-                removed: 0,
-            },
+            Ok(None) => Redacted { value: text.to_owned(), removed: 0 },
             Ok(Some((value, removed))) => Redacted { value, removed },
-            Err(Fault) => Redacted {
-                value: span::placeholder(keys::FAILED),
-                removed: 1,
-            },
+            Err(Fault) => Redacted { value: span::placeholder(keys::FAILED), removed: 1 },
         }
     }
 
@@ -112,10 +104,7 @@ impl Redactor {
     pub fn redact_value(&self, mut value: Value) -> Redacted<Value> {
         match value::redact(self, &mut value) {
             Ok(removed) => Redacted { value, removed },
-            Err(Fault) => Redacted {
-                value: span::placeholder(keys::FAILED).into(),
-                removed: 1,
-            },
+            Err(Fault) => Redacted { value: span::placeholder(keys::FAILED).into(), removed: 1 },
         }
     }
 
@@ -131,15 +120,9 @@ impl Redactor {
                 return current;
             }
             let again = self.redact_value(current.value);
-            current = Redacted {
-                value: again.value,
-                removed: current.removed.saturating_add(again.removed),
-            };
+            current = Redacted { value: again.value, removed: current.removed.saturating_add(again.removed) };
         }
-        Redacted {
-            value: span::placeholder(keys::FAILED).into(),
-            removed: 1,
-        }
+        Redacted { value: span::placeholder(keys::FAILED).into(), removed: 1 }
     }
 
     /// A redactor for a text that arrives in pieces.
@@ -152,9 +135,7 @@ impl Redactor {
     fn redact_str(&self, text: &str, depth: u32) -> Result<Option<(String, u32)>, Fault> {
         let mut current: Option<(String, u32)> = None;
         for _ in 0..MAX_PASSES {
-            let (now, removed) = current
-                .as_ref()
-                .map_or((text, 0), |(now, n)| (now.as_str(), *n));
+            let (now, removed) = current.as_ref().map_or((text, 0), |(now, n)| (now.as_str(), *n));
             let found = self.look(now);
             if found.has_json && depth < MAX_NESTING {
                 if let Some((next, more)) = nested::redact(self, now, depth)? {
@@ -196,9 +177,6 @@ impl Redactor {
 
 impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Redactor")
-            .field("version", &VERSION)
-            .field("secrets", &self.exact.labels())
-            .finish()
+        f.debug_struct("Redactor").field("version", &VERSION).field("secrets", &self.exact.labels()).finish()
     }
 }

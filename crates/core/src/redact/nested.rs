@@ -24,11 +24,7 @@ struct Edit {
 }
 
 /// Redacts every piece of JSON in the text; `None` if nothing in them changes.
-pub(super) fn redact(
-    redactor: &Redactor,
-    text: &str,
-    depth: u32,
-) -> Result<Option<(String, u32)>, Fault> {
+pub(super) fn redact(redactor: &Redactor, text: &str, depth: u32) -> Result<Option<(String, u32)>, Fault> {
     let bytes = text.as_bytes();
     let mut edits = Vec::new();
     let mut at = 0;
@@ -37,21 +33,11 @@ pub(super) fn redact(
     while at < bytes.len() && work > 0 {
         let begins = matches!(bytes[at], b'{' | b'[') || (bytes[at] == b'"' && at == quoted_whole);
         if begins {
-            let mut parser = Parser {
-                bytes,
-                at,
-                depth: 0,
-            };
+            let mut parser = Parser { bytes, at, depth: 0 };
             let node = parser.value();
             work = work.saturating_sub(parser.at - at + 1);
             if let Some(node) = node {
-                Walker {
-                    redactor,
-                    text,
-                    depth,
-                    edits: &mut edits,
-                }
-                .walk(&node, Context::Plain)?;
+                Walker { redactor, text, depth, edits: &mut edits }.walk(&node, Context::Plain)?;
                 at = parser.at;
                 continue;
             }
@@ -104,28 +90,23 @@ impl Walker<'_> {
                     }
                     _ => inner,
                 };
-                items.iter().enumerate().try_for_each(|(at, item)| {
-                    self.walk(item, if at == 1 { second } else { inner })
-                })
+                items
+                    .iter()
+                    .enumerate()
+                    .try_for_each(|(at, item)| self.walk(item, if at == 1 { second } else { inner }))
             }
             Node::Object(entries) => {
                 let text_of = |node: &Node| match node {
                     Node::Text(range) => self.decode(range),
                     _ => None,
                 };
-                let keys: Vec<String> = entries
-                    .iter()
-                    .map(|(key, _)| self.decode(key).unwrap_or_default())
-                    .collect();
+                let keys: Vec<String> =
+                    entries.iter().map(|(key, _)| self.decode(key).unwrap_or_default()).collect();
                 let named = |wanted: fn(&str) -> bool| {
-                    keys.iter()
-                        .zip(entries)
-                        .filter(move |(key, _)| wanted(key))
-                        .map(|(_, (_, node))| node)
+                    keys.iter().zip(entries).filter(move |(key, _)| wanted(key)).map(|(_, (_, node))| node)
                 };
-                let is_schema = named(|key| key == "type")
-                    .filter_map(text_of)
-                    .any(|kind| value::is_schema_type(&kind));
+                let is_schema =
+                    named(|key| key == "type").filter_map(text_of).any(|kind| value::is_schema_type(&kind));
                 let pair = named(value::names_pair)
                     .filter_map(text_of)
                     .find_map(|name| keys::classify(&name))
@@ -152,9 +133,7 @@ impl Walker<'_> {
         let Some(content) = self.decode(range) else {
             return Ok(());
         };
-        if let Some((next, removed)) =
-            value::text_in(self.redactor, &content, context, self.depth + 1)?
-        {
+        if let Some((next, removed)) = value::text_in(self.redactor, &content, context, self.depth + 1)? {
             self.replace(range.clone(), &next, removed);
         }
         Ok(())
@@ -162,11 +141,7 @@ impl Walker<'_> {
 
     fn replace(&mut self, range: Range<usize>, content: &str, removed: u32) {
         let text = serde_json::Value::from(content).to_string();
-        self.edits.push(Edit {
-            range,
-            text,
-            removed,
-        });
+        self.edits.push(Edit { range, text, removed });
     }
 
     fn decode(&self, range: &Range<usize>) -> Option<String> {

@@ -30,13 +30,10 @@ static WORDS: LazyLock<Vec<u32>> = LazyLock::new(|| {
 
 /// The first four letters and the length in one number.
 fn fingerprint(word: &[u8], length: usize) -> Option<u32> {
-    let length = u32::try_from(length)
-        .ok()
-        .filter(|length| (3..=8).contains(length))?;
-    word.iter().take(4).try_fold(length, |code, byte| {
-        byte.is_ascii_alphabetic()
-            .then(|| code << 5 | u32::from(byte & 31))
-    })
+    let length = u32::try_from(length).ok().filter(|length| (3..=8).contains(length))?;
+    word.iter()
+        .take(4)
+        .try_fold(length, |code, byte| byte.is_ascii_alphabetic().then(|| code << 5 | u32::from(byte & 31)))
 }
 
 fn in_list(word: &[u8]) -> bool {
@@ -54,10 +51,7 @@ pub(super) fn find(text: &str, offset: usize, spans: &mut Vec<Span<'_>>) {
             let start = back(bytes, at, done, u8::is_ascii_alphanumeric);
             let end = forth(bytes, at, u8::is_ascii_alphanumeric);
             if is_wif(&bytes[start..end]) {
-                spans.push(Span {
-                    range: start + offset..end + offset,
-                    label: "wallet_key",
-                });
+                spans.push(Span { range: start + offset..end + offset, label: "wallet_key" });
             }
             if end - start > STRIDE {
                 done = end;
@@ -66,10 +60,7 @@ pub(super) fn find(text: &str, offset: usize, spans: &mut Vec<Span<'_>>) {
         }
         if let Some((start, end, count)) = run_around(bytes, at, done) {
             if count >= MIN_WORDS {
-                spans.push(Span {
-                    range: start + offset..end + offset,
-                    label: "mnemonic",
-                });
+                spans.push(Span { range: start + offset..end + offset, label: "mnemonic" });
             }
             done = end;
             next = next.max(end);
@@ -80,10 +71,7 @@ pub(super) fn find(text: &str, offset: usize, spans: &mut Vec<Span<'_>>) {
 
 /// Wallet import format: base58, 51 characters from `5` or 52 from `K` or `L`.
 fn is_wif(run: &[u8]) -> bool {
-    let first = matches!(
-        (run.len(), run.first()),
-        (51, Some(b'5')) | (52, Some(b'K' | b'L'))
-    );
+    let first = matches!((run.len(), run.first()), (51, Some(b'5')) | (52, Some(b'K' | b'L')));
     let has = |is: fn(&u8) -> bool| run.iter().any(is);
     first
         && !run.iter().any(|byte| b"0OIl".contains(byte))
@@ -131,10 +119,7 @@ fn skip_gap(bytes: &[u8], mut at: usize) -> Option<usize> {
 
 fn is_gap(bytes: &[u8], at: usize, byte: u8) -> bool {
     let numbering = byte == b'.' && at > 0 && bytes[at - 1].is_ascii_digit();
-    numbering
-        || byte.is_ascii_whitespace()
-        || byte.is_ascii_digit()
-        || b",)\"'\\-_|#".contains(&byte)
+    numbering || byte.is_ascii_whitespace() || byte.is_ascii_digit() || b",)\"'\\-_|#".contains(&byte)
 }
 
 /// Past the letter of an escape: `\n` before a word is no part of it.

@@ -24,11 +24,7 @@ const NAMES: &[&str] = &[
 const ESCAPES: &[&str] = &["\\u00", "\\x"];
 
 static HINTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    let all = NAMES
-        .iter()
-        .copied()
-        .chain(ESCAPES.iter().copied())
-        .chain(shapes::literals());
+    let all = NAMES.iter().copied().chain(ESCAPES.iter().copied()).chain(shapes::literals());
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
         .kind(Some(aho_corasick::AhoCorasickKind::DFA))

@@ -22,13 +22,7 @@ struct Shape {
 }
 
 const fn shape(literal: &'static str, label: &'static str, pattern: &'static str) -> Shape {
-    Shape {
-        literal,
-        label,
-        boundary: true,
-        pattern,
-        check: any,
-    }
+    Shape { literal, label, boundary: true, pattern, check: any }
 }
 
 const fn checked(mut shape: Shape, check: fn(&str) -> bool) -> Shape {
@@ -138,10 +132,7 @@ static SHAPES: &[Shape] = &[
 ];
 
 static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    SHAPES
-        .iter()
-        .map(|shape| Regex::new(shape.pattern).expect("a fixed expression compiles"))
-        .collect()
+    SHAPES.iter().map(|shape| Regex::new(shape.pattern).expect("a fixed expression compiles")).collect()
 });
 
 /// The literals that shapes begin with, in the order of the shapes.
@@ -176,10 +167,7 @@ pub(super) fn find(which: usize, text: &str, at: usize, spans: &mut Vec<Span<'_>
             };
             range = full;
         }
-        spans.push(Span {
-            range,
-            label: shape.label,
-        });
+        spans.push(Span { range, label: shape.label });
     }
 }
 
@@ -192,14 +180,8 @@ fn after_escape(text: &str, at: usize) -> bool {
 
 /// A Telegram bot's token is its number, a colon and 35 characters.
 fn with_bot_number(text: &str, range: Range<usize>) -> Option<Range<usize>> {
-    let digits = text.as_bytes()[..range.start]
-        .iter()
-        .rev()
-        .take_while(|b| b.is_ascii_digit())
-        .count();
-    (7..=12)
-        .contains(&digits)
-        .then(|| range.start - digits..range.end)
+    let digits = text.as_bytes()[..range.start].iter().rev().take_while(|b| b.is_ascii_digit()).count();
+    (7..=12).contains(&digits).then(|| range.start - digits..range.end)
 }
 
 fn any(_: &str) -> bool {
@@ -226,9 +208,7 @@ fn bearer(text: &str) -> bool {
     let upper = text.bytes().skip(1).any(|b| b.is_ascii_uppercase());
     let lower = text.bytes().any(|b| b.is_ascii_lowercase());
     // "bearer-to-bearer", "bearer 2024-11-01" and "bearer instruments" are no tokens.
-    let date = text
-        .bytes()
-        .all(|b| b.is_ascii_digit() || b == b'-' || b == b'.');
+    let date = text.bytes().all(|b| b.is_ascii_digit() || b == b'-' || b == b'.');
     !super::judge::stands_in(text)
         && !date
         && (digit && text.len() >= 8 || upper && lower || text.len() >= 24 && !text.contains('/'))

@@ -29,13 +29,7 @@ pub struct StreamRedactor {
 impl StreamRedactor {
     pub(super) fn new(redactor: Redactor) -> Self {
         let hold = redactor.exact.longest_written().max(MIN_HOLD);
-        Self {
-            redactor,
-            buffer: String::new(),
-            given: 0,
-            hold,
-            removed: 0,
-        }
+        Self { redactor, buffer: String::new(), given: 0, hold, removed: 0 }
     }
 
     /// Takes the next piece and gives what is safe by now, often nothing.
@@ -58,11 +52,7 @@ impl StreamRedactor {
             // A secret without an end: it is given as its placeholder rather than kept for ever.
             cut = span::floor(&self.buffer, self.buffer.len() - self.hold);
         }
-        if cut <= self.given {
-            String::new()
-        } else {
-            self.give(cut)
-        }
+        if cut <= self.given { String::new() } else { self.give(cut) }
     }
 
     /// Ends the text and gives the rest.
@@ -84,9 +74,7 @@ impl StreamRedactor {
         self.buffer
             .get(from..at)
             .and_then(|run| run.rfind(char::is_whitespace))
-            .map_or(if at - from >= MAX_RUN { at } else { from }, |space| {
-                from + space
-            })
+            .map_or(if at - from >= MAX_RUN { at } else { from }, |space| from + space)
     }
 
     /// Redacts from the context's end to `cut` and makes it context.
@@ -99,28 +87,16 @@ impl StreamRedactor {
             .map(|span| {
                 let start = span.range.start.max(self.given) - self.given;
                 let end = span.range.end.min(cut) - self.given;
-                span::Span {
-                    range: start..end,
-                    label: span.label,
-                }
+                span::Span { range: start..end, label: span.label }
             })
             .collect();
         let count = u32::try_from(spans.len()).unwrap_or(u32::MAX);
-        let out = self
-            .buffer
-            .get(self.given..cut)
-            .and_then(|text| span::apply(text, &spans));
+        let out = self.buffer.get(self.given..cut).and_then(|text| span::apply(text, &spans));
         let out = out.map_or_else(
-            || super::Redacted {
-                value: span::placeholder(super::keys::FAILED),
-                removed: 1,
-            },
+            || super::Redacted { value: span::placeholder(super::keys::FAILED), removed: 1 },
             |text| self.redactor.redact_text(&text),
         );
-        self.removed = self
-            .removed
-            .saturating_add(count)
-            .saturating_add(out.removed);
+        self.removed = self.removed.saturating_add(count).saturating_add(out.removed);
         let context = span::floor(&self.buffer, cut.saturating_sub(CONTEXT));
         self.buffer.drain(..context);
         self.given = cut - context;

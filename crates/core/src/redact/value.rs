@@ -51,11 +51,7 @@ impl Context {
 
     /// The context of an array's items: a list of headers is a table's head, or a list of pairs.
     pub(super) fn of_items(self) -> Self {
-        if self == Self::Headers {
-            Self::Plain
-        } else {
-            self
-        }
+        if self == Self::Headers { Self::Plain } else { self }
     }
 
     /// The label for a number in this context, if it has to go.
@@ -70,10 +66,7 @@ impl Context {
 
 /// Does an object's `type` make it a piece of a JSON schema?
 pub(super) fn is_schema_type(text: &str) -> bool {
-    matches!(
-        text,
-        "string" | "number" | "integer" | "boolean" | "object" | "array" | "null"
-    )
+    matches!(text, "string" | "number" | "integer" | "boolean" | "object" | "array" | "null")
 }
 
 /// `{"name": "X-API-Key", "value": "…"}`: the keys whose text names what `value` holds.
@@ -89,9 +82,7 @@ pub(super) fn holds_pair(key: &str) -> bool {
 /// The context of the second of two strings, when the first is a secret's name.
 pub(super) fn of_second(first: &str, second: &str) -> Context {
     match keys::classify(first) {
-        Some(class) if judge::looks_random(second, true) || second.contains(' ') => {
-            Context::Named(class)
-        }
+        Some(class) if judge::looks_random(second, true) || second.contains(' ') => Context::Named(class),
         _ => Context::Plain,
     }
 }
@@ -101,12 +92,7 @@ pub(super) fn redact(redactor: &Redactor, value: &mut Value) -> Result<u32, Faul
     walk(redactor, value, Context::Plain, 0)
 }
 
-fn walk(
-    redactor: &Redactor,
-    value: &mut Value,
-    context: Context,
-    depth: u32,
-) -> Result<u32, Fault> {
+fn walk(redactor: &Redactor, value: &mut Value, context: Context, depth: u32) -> Result<u32, Fault> {
     if depth > MAX_DEPTH {
         return Err(Fault);
     }
@@ -114,9 +100,7 @@ fn walk(
         Value::Null | Value::Bool(_) => Ok(0),
         Value::Number(number) => {
             let text = number.to_string();
-            let label = context
-                .label_of_number()
-                .or_else(|| redactor.exact.label_of_whole(&text));
+            let label = context.label_of_number().or_else(|| redactor.exact.label_of_whole(&text));
             let Some(label) = label else { return Ok(0) };
             *value = span::placeholder(label).into();
             Ok(1)
@@ -144,10 +128,7 @@ fn walk(
             Ok(removed)
         }
         Value::Object(map) => {
-            let is_schema = map
-                .get("type")
-                .and_then(Value::as_str)
-                .is_some_and(is_schema_type);
+            let is_schema = map.get("type").and_then(Value::as_str).is_some_and(is_schema_type);
             let inner = context.of_object(is_schema);
             let pair = map
                 .iter()

@@ -273,18 +273,33 @@ impl Ctx {
         request: &ModelRequest,
         options: CallOptions,
     ) -> Result<Result<ModelReply, CallFailure>, Stop> {
+        self.ask_model(request, options, Some(None)).await
+    }
+
+    /// Asks a model beside the conversation, as for a summary: the answer is no message of it.
+    ///
+    /// # Errors
+    /// A stop.
+    pub async fn aside(
+        &mut self,
+        request: &ModelRequest,
+        options: CallOptions,
+    ) -> Result<Result<ModelReply, CallFailure>, Stop> {
+        self.ask_model(request, options, None).await
+    }
+
+    async fn ask_model(
+        &mut self,
+        request: &ModelRequest,
+        options: CallOptions,
+        show: Option<Option<ToolNote>>,
+    ) -> Result<Result<ModelReply, CallFailure>, Stop> {
         let step = Step { path: self.next("model"), class: Class::External, digest: request.digest() };
         let (chain, texts) = Chain::link(self.chain.as_ref(), request);
         let request_ref = chain.at;
         self.chain = Some(chain);
-        let asked = Asked { step, request_ref, texts, repeatable: true, show: Some(None) };
-        let session = Arc::clone(&self.session);
-        let full = || request.to_json();
-        let perform = async |path: &StepPath, first: Option<u32>| match first {
-            None => session.host.admit(path, Some(request)).await.map(|()| None),
-            Some(first) => session.host.model(path, request, options, first).await.map(Some),
-        };
-        self.ask(asked, full, |reply: &ModelReply| reply.text.clone(), perform).await
+        let asked = Asked { step, request_ref, texts, repeatable: true, show };
+        self.ask(asked, &ModelCall { request, options }).await
     }
 
     /// Asks a tool outside of the process. `repeatable`: a call whose outcome is unknown after a crash
@@ -305,12 +320,7 @@ impl Ctx {
         let request = Doc::of(&arguments);
         let show = note.map(Some);
         let asked = Asked { step, request_ref: request.hash, texts: request.texts, repeatable, show };
-        let session = Arc::clone(&self.session);
-        let perform = async |path: &StepPath, first: Option<u32>| match first {
-            None => session.host.admit(path, None).await.map(|()| None),
-            Some(first) => session.host.external(path, call, options, first).await.map(Some),
-        };
-        self.ask(asked, || arguments.clone(), |reply: &ExternalReply| reply.text.clone(), perform).await
+        self.ask(asked, &OutsideCall { call, options }).await
     }
 
     /// Keeps what our own pure code has done; it rides in the next transaction of the session. Gives
@@ -424,31 +434,20 @@ impl Ctx {
         StepPath::of(&self.scope, kind, *n)
     }
 
-    /// The life of an external step. `perform` is called with `None` to be admitted, then with the
-    /// number of the first attempt to be made.
-    async fn ask<T, P>(
-        &self,
-        asked: Asked,
-        request: impl Fn() -> Value,
-        content: impl Fn(&T) -> String,
-        perform: P,
-    ) -> Result<Result<T, CallFailure>, Stop>
-    where
-        T: serde::Serialize + DeserializeOwned,
-        P: AsyncFn(&StepPath, Option<u32>) -> Result<Option<Called<T>>, Stop>,
-    {
+    /// The life of an external step.
+    async fn ask<E: Effect>(&self, asked: Asked, effect: &E) -> Result<Result<E::Reply, CallFailure>, Stop> {
         let session = &*self.session;
         let path = asked.step.path.clone();
         let found = session.tape().look_up(&asked.step);
         let first = match found {
             Lookup::Done { kind, outcome, .. } => return read_outcome(&path, kind, outcome),
             Lookup::Differs { request_ref } => {
-                return Err(session.diverged(&path, "request", request_ref, request()).await);
+                return Err(session.diverged(&path, "request", request_ref, effect.request()).await);
             }
             Lookup::Missing => return Err(Stop::Missing(path)),
             Lookup::Inherited { kind, outcome, origin } => {
-                let result: Result<T, CallFailure> = read_outcome(&path, kind, Some(outcome))?;
-                let end = asked.end(session, &result, kind, None, Some(origin), &content);
+                let result: Result<E::Reply, CallFailure> = read_outcome(&path, kind, Some(outcome))?;
+                let end = asked.end(session, &result, kind, None, Some(origin), E::content);
                 session.ride(end);
                 return Ok(result);
             }
@@ -458,12 +457,12 @@ impl Ctx {
                     message: "the call was interrupted: whether it took effect is unknown".to_owned(),
                 };
                 let result = Err(failure);
-                let end = asked.end(session, &result, OutcomeKind::Unknown, None, None, &content);
+                let end = asked.end(session, &result, OutcomeKind::Unknown, None, None, E::content);
                 session.commit(end).await?;
                 return Ok(result);
             }
             Lookup::Open { attempts } => {
-                perform(&path, None).await?;
+                session.host.admit(&path, effect.model_request()).await?;
                 let lost = AttemptEnd {
                     number: attempts,
                     error: Some("interrupted".to_owned()),
@@ -476,7 +475,7 @@ impl Ctx {
                 next
             }
             Lookup::Absent => {
-                perform(&path, None).await?;
+                session.host.admit(&path, effect.model_request()).await?;
                 let mut writes = session.new_texts(asked.texts.iter().cloned());
                 writes.push(Write::Intent(Intent {
                     path: path.clone(),
@@ -487,18 +486,99 @@ impl Ctx {
                 1
             }
         };
-        let Some(called) = perform(&path, Some(first)).await? else {
-            return Err(Stop::Misuse(format!("{path} was admitted but not performed")));
-        };
+        let called = effect.perform(session.host(), &path, first).await?;
         let result = redacted(&session.redactor, called.result)?;
         let kind = match &result {
             Ok(_) => OutcomeKind::Ok,
             Err(failure) if failure.kind == FailureKind::TimedOut => OutcomeKind::TimedOut,
             Err(_) => OutcomeKind::Failed,
         };
-        let end = asked.end(session, &result, kind, Some(called.attempt), None, &content);
+        let end = asked.end(session, &result, kind, Some(called.attempt), None, E::content);
         session.commit(end).await?;
         Ok(result)
+    }
+}
+
+/// Something that only the host can do.
+trait Effect: Sync {
+    /// What it gives.
+    type Reply: serde::Serialize + DeserializeOwned + Send + Sync;
+
+    /// What is asked, for telling what differs.
+    fn request(&self) -> Value;
+
+    /// The request to a model, whose budget has to be reserved.
+    fn model_request(&self) -> Option<&ModelRequest>;
+
+    /// Does it, from attempt number `first` on.
+    fn perform<'a>(
+        &'a self,
+        host: &'a dyn Host,
+        path: &'a StepPath,
+        first: u32,
+    ) -> BoxFuture<'a, Result<Called<Self::Reply>, Stop>>;
+
+    /// The reply's text, as a message.
+    fn content(reply: &Self::Reply) -> String;
+}
+
+struct ModelCall<'r> {
+    request: &'r ModelRequest,
+    options: CallOptions,
+}
+
+impl Effect for ModelCall<'_> {
+    type Reply = ModelReply;
+
+    fn request(&self) -> Value {
+        self.request.to_json()
+    }
+
+    fn model_request(&self) -> Option<&ModelRequest> {
+        Some(self.request)
+    }
+
+    fn perform<'a>(
+        &'a self,
+        host: &'a dyn Host,
+        path: &'a StepPath,
+        first: u32,
+    ) -> BoxFuture<'a, Result<Called<ModelReply>, Stop>> {
+        host.model(path, self.request, self.options, first)
+    }
+
+    fn content(reply: &ModelReply) -> String {
+        reply.text.clone()
+    }
+}
+
+struct OutsideCall<'r> {
+    call: &'r ExternalCall,
+    options: CallOptions,
+}
+
+impl Effect for OutsideCall<'_> {
+    type Reply = ExternalReply;
+
+    fn request(&self) -> Value {
+        json::to_value(self.call)
+    }
+
+    fn model_request(&self) -> Option<&ModelRequest> {
+        None
+    }
+
+    fn perform<'a>(
+        &'a self,
+        host: &'a dyn Host,
+        path: &'a StepPath,
+        first: u32,
+    ) -> BoxFuture<'a, Result<Called<ExternalReply>, Stop>> {
+        host.external(path, self.call, self.options, first)
+    }
+
+    fn content(reply: &ExternalReply) -> String {
+        reply.text.clone()
     }
 }
 
@@ -520,7 +600,7 @@ impl Asked {
         outcome_kind: OutcomeKind,
         attempt: Option<AttemptEnd>,
         reused_from: Option<String>,
-        content: &impl Fn(&T) -> String,
+        content: fn(&T) -> String,
     ) -> Vec<Write> {
         let outcome = Doc::of(&match result {
             Ok(value) => json::to_value(value),

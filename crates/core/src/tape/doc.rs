@@ -45,6 +45,13 @@ impl Doc {
         texts.push(Text { hash, body });
         Self { hash, texts }
     }
+
+    /// The document's own text, and the texts that it refers to.
+    #[must_use]
+    pub fn into_parts(mut self) -> (Text, Vec<Text>) {
+        let own = self.texts.pop().unwrap_or_else(|| text(""));
+        (own, self.texts)
+    }
 }
 
 /// Puts the lifted strings back.

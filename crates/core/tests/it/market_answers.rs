@@ -7,16 +7,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// Indicators with windows short enough to have values in a small dataset.
-const INDICATORS: [&str; 8] = [
-    "sma(3)",
-    "ema(3)",
-    "macd(2,3,2)",
-    "rsi(3)",
-    "bollinger(3,2)",
-    "atr(3)",
-    "vwma(3)",
-    "mfi(3)",
-];
+const INDICATORS: [&str; 8] =
+    ["sma(3)", "ema(3)", "macd(2,3,2)", "rsi(3)", "bollinger(3,2)", "atr(3)", "vwma(3)", "mfi(3)"];
 
 /// The answers of all the view's methods, for these symbols and one that nobody has, and for these
 /// dates, oldest first. The dataset's hash is left out, so that two datasets' answers can be compared.
@@ -26,20 +18,15 @@ pub(crate) fn answers(view: &MarketView<'_>, symbols: &[Symbol], dates: &[Date])
     put("today".into(), told(view.today()));
     put("symbols".into(), told(Ok(view.symbols())));
     put("news".into(), told(view.news(None, 1_000)));
-    put(
-        "macro_names".into(),
-        view.macro_names().collect::<Vec<_>>().into(),
-    );
+    put("macro_names".into(), view.macro_names().collect::<Vec<_>>().into());
     for name in ["CPI", "nothing"] {
         put(format!("macro/{name}"), told(view.macro_series(name)));
     }
     for date in dates {
         put(format!("actions/{date}"), told(view.actions_on(*date)));
     }
-    let indicators: Vec<Indicator> = INDICATORS
-        .iter()
-        .map(|text| text.parse().expect("an indicator"))
-        .collect();
+    let indicators: Vec<Indicator> =
+        INDICATORS.iter().map(|text| text.parse().expect("an indicator")).collect();
     let middle = dates[dates.len() / 2];
     let nobody = Symbol::new("NOBODY");
     for symbol in symbols.iter().chain([&nobody]) {
@@ -53,26 +40,8 @@ pub(crate) fn answers(view: &MarketView<'_>, symbols: &[Symbol], dates: &[Date])
         put("fundamentals", told(view.fundamentals(symbol)));
         put("bars", told(view.bars(symbol, BarRange::default())));
         put("bars/newest", told(view.bars(symbol, BarRange::newest(2))));
-        put(
-            "bars/from",
-            told(view.bars(
-                symbol,
-                BarRange {
-                    from: Some(middle),
-                    ..all()
-                },
-            )),
-        );
-        put(
-            "bars/to",
-            told(view.bars(
-                symbol,
-                BarRange {
-                    to: Some(middle),
-                    ..all()
-                },
-            )),
-        );
+        put("bars/from", told(view.bars(symbol, BarRange { from: Some(middle), ..all() })));
+        put("bars/to", told(view.bars(symbol, BarRange { to: Some(middle), ..all() })));
         put("indicators", told(view.indicators(symbol, &indicators, 5)));
     }
     Value::Object(out)

@@ -4,8 +4,8 @@ use crate::market_rows::{Rows, rows};
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
 use papertape_core::market::{
-    BuildError, DailyBar, Dataset, DatasetBuilder, Fundamental, Instrument, MacroPoint, News,
-    TradingDay, TradingHours,
+    BuildError, DailyBar, Dataset, DatasetBuilder, Fundamental, Instrument, MacroPoint, News, TradingDay,
+    TradingHours,
 };
 use papertape_core::money::{Price, Quantity};
 use papertape_core::time::Date;
@@ -66,16 +66,13 @@ fn variants(rows: &Rows, pick: usize) -> Vec<Rows> {
     with(&|rows| {
         let (symbol, _) = rows.bars.remove(bar);
         let left = rows.bars.iter().any(|(other, _)| *other == symbol);
-        rows.actions
-            .retain(|action| left || action.symbol != symbol);
+        rows.actions.retain(|action| left || action.symbol != symbol);
     });
     with(&|rows| rows.bars[bar].1.high.0 *= Decimal::TEN);
     with(&|rows| rows.bars[bar].1.low.0 /= Decimal::TEN);
     with(&|rows| rows.bars[bar].1.volume += Quantity::from(1));
-    let fields: [fn(&mut DailyBar, Price); 2] = [
-        |bar, price| bar.open = price,
-        |bar, price| bar.close = price,
-    ];
+    let fields: [fn(&mut DailyBar, Price); 2] =
+        [|bar, price| bar.open = price, |bar, price| bar.close = price];
     for set in fields {
         with(&|rows| {
             let bar = &mut rows.bars[bar].1;
@@ -116,16 +113,8 @@ fn impossible_bars_are_refused() {
         assert_eq!(message, format!("AAA 2024-03-04: bar refused: {reason}"));
     };
     check(["10", "9", "11", "10"], 1, "the high 9 is below the low 11");
-    check(
-        ["12", "11", "9", "10"],
-        1,
-        "the open 12 is outside of 9 to 11",
-    );
-    check(
-        ["10", "11", "9", "8.5"],
-        1,
-        "the close 8.5 is outside of 9 to 11",
-    );
+    check(["12", "11", "9", "10"], 1, "the open 12 is outside of 9 to 11");
+    check(["10", "11", "9", "8.5"], 1, "the close 8.5 is outside of 9 to 11");
     check(["0", "11", "0", "10"], 1, "a price of 0");
     check(["10", "11", "-1", "10"], 1, "a price of -1");
     check(["10", "11", "9", "10"], -5, "a volume of -5");
@@ -145,10 +134,7 @@ fn rows_that_do_not_fit_are_refused() {
         &|builder| [1, 2].iter().for_each(|_| put(builder, bar(4, good, 1))),
         "AAA 2024-03-04: bar refused: a second bar of the day",
     );
-    check(
-        &|builder| put(builder, bar(9, good, 1)),
-        "AAA 2024-03-09: bar refused: no trading day",
-    );
+    check(&|builder| put(builder, bar(9, good, 1)), "AAA 2024-03-09: bar refused: no trading day");
     check(
         &|builder| builder.bar(&"BBB".into(), bar(4, good, 1)).expect("bar"),
         "BBB: instrument refused: it has bars but was not given",
@@ -186,9 +172,7 @@ fn rows_that_do_not_fit_are_refused() {
     );
     let twice = |builder: &mut DatasetBuilder| {
         let at = Some(day(4).open);
-        [1, 2]
-            .iter()
-            .for_each(|_| builder.news(at, news()).expect("news"));
+        [1, 2].iter().for_each(|_| builder.news(at, news()).expect("news"));
     };
     check(&twice, "news `n1`: refused: given twice");
 }
@@ -201,29 +185,12 @@ fn undated_items_are_refused() {
     assert_eq!(error.to_string(), "news `n1`: refused: it is undated");
     let (period_end, value) = (Date::constant(2023, 12, 31), Decimal::ONE);
     let (metric, unit) = ("revenue".to_owned(), "USD".to_owned());
-    let item = Fundamental {
-        symbol: symbol(),
-        metric,
-        period_end,
-        value,
-        unit: unit.clone(),
-    };
+    let item = Fundamental { symbol: symbol(), metric, period_end, value, unit: unit.clone() };
     let error = builder.fundamental(None, item).expect_err("undated");
-    assert_eq!(
-        error.to_string(),
-        "AAA/fundamentals `revenue`: refused: it is undated"
-    );
-    let item = MacroPoint {
-        series: "CPI".into(),
-        period: period_end,
-        value,
-        unit,
-    };
+    assert_eq!(error.to_string(), "AAA/fundamentals `revenue`: refused: it is undated");
+    let item = MacroPoint { series: "CPI".into(), period: period_end, value, unit };
     let error = builder.macro_point(None, item).expect_err("undated");
-    assert_eq!(
-        error.to_string(),
-        "macro/CPI `2023-12-31`: refused: it is undated"
-    );
+    assert_eq!(error.to_string(), "macro/CPI `2023-12-31`: refused: it is undated");
 }
 
 // Goal: impossible actions and days are refused where they are given.
@@ -231,32 +198,14 @@ fn undated_items_are_refused() {
 fn impossible_actions_and_days_are_refused() {
     let mut builder = builder();
     for ratio in ["0", "-2", "1"] {
-        assert!(matches!(
-            builder.action(split(4, ratio)),
-            Err(BuildError::Action { .. })
-        ));
+        assert!(matches!(builder.action(split(4, ratio)), Err(BuildError::Action { .. })));
     }
-    let kind = CorporateActionKind::Dividend {
-        amount: Price::ZERO,
-    };
-    let dividend = CorporateAction {
-        kind,
-        ..split(4, "2")
-    };
-    assert!(matches!(
-        builder.action(dividend),
-        Err(BuildError::Action { .. })
-    ));
+    let kind = CorporateActionKind::Dividend { amount: Price::ZERO };
+    let dividend = CorporateAction { kind, ..split(4, "2") };
+    assert!(matches!(builder.action(dividend), Err(BuildError::Action { .. })));
     let TradingDay { date, open, close } = day(6);
-    let backwards = TradingDay {
-        date,
-        open: close,
-        close: open,
-    };
-    assert!(matches!(
-        builder.day(backwards),
-        Err(BuildError::Day { .. })
-    ));
+    let backwards = TradingDay { date, open: close, close: open };
+    assert!(matches!(builder.day(backwards), Err(BuildError::Day { .. })));
 }
 
 // Goal: values of any size that a market has are kept exactly.
@@ -265,21 +214,11 @@ fn values_are_kept_exactly() {
     let mut builder = builder();
     let prices = ["123456.12345678", "123456789.5", "0.00000001", "1"];
     let volume: Decimal = "98765432100.25".parse().expect("a decimal");
-    let one = DailyBar {
-        volume: Quantity(volume),
-        ..bar(4, prices, 0)
-    };
+    let one = DailyBar { volume: Quantity(volume), ..bar(4, prices, 0) };
     builder.bar(&symbol(), one).expect("bar");
     let dataset = built(builder).expect("dataset");
-    let read = dataset
-        .view(day(4).close)
-        .today_bar(&symbol())
-        .expect("bar")
-        .value;
-    assert_eq!(
-        [read.open, read.high, read.low, read.close].map(|p| p.to_string()),
-        prices
-    );
+    let read = dataset.view(day(4).close).today_bar(&symbol()).expect("bar").value;
+    assert_eq!([read.open, read.high, read.low, read.close].map(|p| p.to_string()), prices);
     assert_eq!(read.volume, Quantity(volume));
 }
 
@@ -289,11 +228,7 @@ fn builder() -> DatasetBuilder {
         builder.day(day(date)).expect("day");
     }
     let (name, currency) = ("Aaa".to_owned(), "USD".to_owned());
-    builder.instrument(Instrument {
-        symbol: symbol(),
-        name,
-        currency,
-    });
+    builder.instrument(Instrument { symbol: symbol(), name, currency });
     builder
 }
 
@@ -302,9 +237,7 @@ fn built(builder: DatasetBuilder) -> Result<Dataset, BuildError> {
 }
 
 fn day(date: i8) -> TradingDay {
-    TradingHours::us_equity()
-        .day(Date::constant(2024, 3, date))
-        .expect("day")
+    TradingHours::us_equity().day(Date::constant(2024, 3, date)).expect("day")
 }
 
 fn symbol() -> Symbol {
@@ -314,23 +247,14 @@ fn symbol() -> Symbol {
 fn bar(date: i8, prices: [&str; 4], volume: i64) -> DailyBar {
     let [open, high, low, close] = prices.map(|text| Price(text.parse().expect("a decimal")));
     let date = Date::constant(2024, 3, date);
-    DailyBar {
-        date,
-        open,
-        high,
-        low,
-        close,
-        volume: volume.into(),
-    }
+    DailyBar { date, open, high, low, close, volume: volume.into() }
 }
 
 fn split(date: i8, ratio: &str) -> CorporateAction {
     CorporateAction {
         symbol: symbol(),
         ex_date: Date::constant(2024, 3, date),
-        kind: CorporateActionKind::Split {
-            ratio: ratio.parse().expect("a decimal"),
-        },
+        kind: CorporateActionKind::Split { ratio: ratio.parse().expect("a decimal") },
     }
 }
 

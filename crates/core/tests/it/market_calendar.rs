@@ -9,11 +9,7 @@ fn check(date: &str, open: &str, close: &str) {
     let date: Date = date.parse().expect("a date");
     let day = TradingHours::us_equity().day(date).expect("a day");
     let at = |clock: &str| -> Timestamp { format!("{date}T{clock}:00Z").parse().expect("instant") };
-    assert_eq!(
-        (day.date, day.open, day.close),
-        (date, at(open), at(close)),
-        "{date}"
-    );
+    assert_eq!((day.date, day.open, day.close), (date, at(open), at(close)), "{date}");
 }
 
 // Goal: NYSE hours in UTC on both sides of the changes of the clock, before and after 2007's law.
@@ -36,21 +32,10 @@ fn new_york_hours_follow_daylight_saving_time() {
 // Goal: other exchanges' hours work, and a zone that does not exist is refused by name.
 #[test]
 fn any_zone_of_the_database_has_hours() {
-    let shanghai =
-        TradingHours::new("Asia/Shanghai", time(9, 30, 0, 0), time(15, 0, 0, 0)).expect("a zone");
+    let shanghai = TradingHours::new("Asia/Shanghai", time(9, 30, 0, 0), time(15, 0, 0, 0)).expect("a zone");
     let day = shanghai.day(Date::constant(2024, 7, 1)).expect("a day");
-    assert_eq!(
-        day.open,
-        "2024-07-01T01:30:00Z"
-            .parse::<Timestamp>()
-            .expect("instant")
-    );
+    assert_eq!(day.open, "2024-07-01T01:30:00Z".parse::<Timestamp>().expect("instant"));
     let error = TradingHours::new("Mars/Olympus", time(9, 0, 0, 0), time(10, 0, 0, 0));
     let error = error.expect_err("no such zone");
-    assert_eq!(
-        error,
-        BuildError::Zone {
-            zone: "Mars/Olympus".into()
-        }
-    );
+    assert_eq!(error, BuildError::Zone { zone: "Mars/Olympus".into() });
 }

@@ -114,56 +114,28 @@ fn a_day_with_a_split_unfolds_in_two_facts() {
 
     let before = dataset.view(around(day.open)[0]);
     let last = before.price(&symbol).expect("price").value;
-    assert_eq!(
-        (last.kind, last.price),
-        (QuoteKind::LastClose, price("100"))
-    );
-    assert!(matches!(
-        before.actions_on(day.date),
-        Err(ReadError::NotYet { .. })
-    ));
+    assert_eq!((last.kind, last.price), (QuoteKind::LastClose, price("100")));
+    assert!(matches!(before.actions_on(day.date), Err(ReadError::NotYet { .. })));
 
     let open = dataset.view(day.open);
     let quote = open.price(&symbol).expect("price").value;
-    assert_eq!(
-        (quote.kind, quote.price, quote.known_at),
-        (QuoteKind::TodayOpen, price("34"), day.open)
-    );
+    assert_eq!((quote.kind, quote.price, quote.known_at), (QuoteKind::TodayOpen, price("34"), day.open));
     let last = open.last_close(&symbol).expect("close");
     assert_eq!(last.value.price, price("33.33333333"));
     assert_eq!(last.value.date, Date::constant(2024, 3, 4));
-    assert_eq!(
-        last.exposure.latest_known_at,
-        Some(day.open),
-        "the split is a fact of the open"
-    );
+    assert_eq!(last.exposure.latest_known_at, Some(day.open), "the split is a fact of the open");
     let bars = open.bars(&symbol, BarRange::default()).expect("bars").value;
     assert_eq!(bars.len(), 1);
     assert_eq!(bars[0].volume, Quantity::from(3_000));
-    assert_eq!(
-        open.actions_on(day.date).expect("actions").value,
-        rows.actions
-    );
-    assert!(matches!(
-        open.today_bar(&symbol),
-        Err(ReadError::NoData { .. })
-    ));
+    assert_eq!(open.actions_on(day.date).expect("actions").value, rows.actions);
+    assert!(matches!(open.today_bar(&symbol), Err(ReadError::NoData { .. })));
 
     let close = dataset.view(day.close);
     let bar = close.today_bar(&symbol).expect("bar").value;
-    assert_eq!(
-        (bar.open, bar.close, bar.volume),
-        (price("34"), price("35"), Quantity::from(900))
-    );
+    assert_eq!((bar.open, bar.close, bar.volume), (price("34"), price("35"), Quantity::from(900)));
     let quote = close.price(&symbol).expect("price").value;
-    assert_eq!(
-        (quote.kind, quote.price),
-        (QuoteKind::LastClose, price("35"))
-    );
-    assert_eq!(
-        close.open_price(&symbol).expect("open").value.price,
-        price("34")
-    );
+    assert_eq!((quote.kind, quote.price), (QuoteKind::LastClose, price("35")));
+    assert_eq!(close.open_price(&symbol).expect("open").value.price, price("34"));
 }
 
 // Goal: an exposure tells which rows were read.
@@ -173,9 +145,7 @@ fn an_exposure_tells_what_was_read() {
     let dataset = rows.build();
     let day = rows.day(Date::constant(2024, 3, 5));
     let view = dataset.view(day.close);
-    let read = view
-        .bars(&Symbol::new("AAA"), BarRange::newest(5))
-        .expect("bars");
+    let read = view.bars(&Symbol::new("AAA"), BarRange::newest(5)).expect("bars");
     assert_eq!(read.exposure.dataset, dataset.hash());
     assert_eq!(read.exposure.series, "AAA/bars");
     assert_eq!(read.exposure.first, Some(Date::constant(2024, 3, 4)));
@@ -208,33 +178,15 @@ fn a_range_bounds_bars() {
     let view = dataset.view(rows.days[1].close);
     let symbol = Symbol::new("AAA");
     let dates = |range| -> Result<Vec<Date>, ReadError> {
-        Ok(view
-            .bars(&symbol, range)?
-            .value
-            .iter()
-            .map(|bar| bar.date)
-            .collect())
+        Ok(view.bars(&symbol, range)?.value.iter().map(|bar| bar.date).collect())
     };
     assert_eq!(dates(BarRange::between(first, first)), Ok(vec![first]));
-    assert_eq!(
-        dates(BarRange::between(first, Date::constant(2030, 1, 1))),
-        Ok(vec![first, second])
-    );
+    assert_eq!(dates(BarRange::between(first, Date::constant(2030, 1, 1))), Ok(vec![first, second]));
     assert_eq!(dates(BarRange::newest(1)), Ok(vec![second]));
-    let both = BarRange {
-        to: Some(first),
-        limit: Some(1),
-        from: None,
-    };
+    let both = BarRange { to: Some(first), limit: Some(1), from: None };
     assert_eq!(dates(both), Ok(vec![first]));
-    assert!(matches!(
-        dates(BarRange::newest(0)),
-        Err(ReadError::NoData { .. })
-    ));
-    assert!(matches!(
-        dates(BarRange::between(second, first)),
-        Err(ReadError::Range { .. })
-    ));
+    assert!(matches!(dates(BarRange::newest(0)), Err(ReadError::NoData { .. })));
+    assert!(matches!(dates(BarRange::between(second, first)), Err(ReadError::Range { .. })));
 }
 
 /// AAA closes at 100, then splits three for one.
@@ -252,18 +204,12 @@ fn split_rows() -> Rows {
     let ex_date = Date::constant(2024, 3, 5);
     let kind = CorporateActionKind::Split { ratio: 3.into() };
     Rows {
-        days: (4..=5)
-            .map(|day| hours.day(Date::constant(2024, 3, day)).expect("day"))
-            .collect(),
+        days: (4..=5).map(|day| hours.day(Date::constant(2024, 3, day)).expect("day")).collect(),
         bars: vec![
             (symbol.clone(), bar(4, ["99", "101", "98", "100"], 1_000)),
             (symbol.clone(), bar(5, ["34", "36", "33", "35"], 900)),
         ],
-        actions: vec![CorporateAction {
-            symbol,
-            ex_date,
-            kind,
-        }],
+        actions: vec![CorporateAction { symbol, ex_date, kind }],
         news: Vec::new(),
         fundamentals: Vec::new(),
         macros: Vec::new(),
@@ -293,20 +239,13 @@ fn all_instants(rows: &Rows, dataset: &Dataset) -> Vec<Timestamp> {
 
 /// No instant under a key that tells when something was known lies after the view's, and no date
 /// after its day.
-fn check_instants(
-    value: &Value,
-    instant: Timestamp,
-    today: Option<Date>,
-) -> Result<(), TestCaseError> {
+fn check_instants(value: &Value, instant: Timestamp, today: Option<Date>) -> Result<(), TestCaseError> {
     match value {
-        Value::Array(items) => items
-            .iter()
-            .try_for_each(|item| check_instants(item, instant, today)),
+        Value::Array(items) => items.iter().try_for_each(|item| check_instants(item, instant, today)),
         Value::Object(map) => map.iter().try_for_each(|(key, value)| {
             match (key.as_str(), value.as_str()) {
                 (
-                    "latest_known_at" | "known_at" | "closes_at" | "opens_at" | "published_at"
-                    | "open",
+                    "latest_known_at" | "known_at" | "closes_at" | "opens_at" | "published_at" | "open",
                     Some(text),
                 ) => {
                     if let Ok(at) = text.parse::<Timestamp>() {

@@ -42,27 +42,16 @@ fn check(file: &str, json: &str, least_percent: usize) {
         }
     }
     let [(removed, planted), (kept, harmless)] = counts;
-    println!(
-        "{file}: {removed} of {planted} secrets removed, {kept} of {harmless} look-alikes kept"
-    );
-    assert!(
-        removed * 100 >= planted * least_percent,
-        "{file}: secrets were missed"
-    );
-    assert!(
-        kept * 100 >= harmless * least_percent,
-        "{file}: look-alikes were harmed"
-    );
+    println!("{file}: {removed} of {planted} secrets removed, {kept} of {harmless} look-alikes kept");
+    assert!(removed * 100 >= planted * least_percent, "{file}: secrets were missed");
+    assert!(kept * 100 >= harmless * least_percent, "{file}: look-alikes were harmed");
 }
 
 /// Goal: every planted secret of the project's own corpus goes and every look-alike stays.
 #[test]
 fn the_own_corpus_is_redacted_without_a_miss() {
     let json = include_str!("fixtures/redact_own.json");
-    let planted = cases(json)
-        .iter()
-        .filter(|case| case.secret.is_some())
-        .count();
+    let planted = cases(json).iter().filter(|case| case.secret.is_some()).count();
     assert!(planted >= 40 && cases(json).len() - planted >= 40);
     check("redact_own", json, 100);
 }
@@ -70,11 +59,7 @@ fn the_own_corpus_is_redacted_without_a_miss() {
 /// Goal: the rules hold on cases that their author has not seen.
 #[test]
 fn the_held_out_corpus_is_redacted_at_95_percent() {
-    check(
-        "redact_held_out",
-        include_str!("fixtures/redact_held_out.json"),
-        95,
-    );
+    check("redact_held_out", include_str!("fixtures/redact_held_out.json"), 95);
 }
 
 /// Goal: a string keeps its rules when it is carried as a value rather than a text.
@@ -85,11 +70,7 @@ fn the_own_corpus_is_redacted_as_values_too() {
         let value = serde_json::json!({ "content": [{ "text": case.input }] });
         let out = redactor.redact_value(value.clone());
         match &case.secret {
-            Some(secret) => assert!(
-                !out.value.to_string().contains(secret.as_str()),
-                "{}",
-                case.name
-            ),
+            Some(secret) => assert!(!out.value.to_string().contains(secret.as_str()), "{}", case.name),
             None => assert_eq!(out.value, value, "{}", case.name),
         }
     }

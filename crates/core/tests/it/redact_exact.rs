@@ -15,11 +15,7 @@ fn redactor() -> Redactor {
 fn gone(text: &str) {
     let out = redactor().redact_text(text);
     assert!(out.removed >= 1, "nothing removed from {text}");
-    assert!(
-        out.value.contains("[redacted:desk_phrase]"),
-        "{text} -> {}",
-        out.value
-    );
+    assert!(out.value.contains("[redacted:desk_phrase]"), "{text} -> {}", out.value);
 }
 
 /// Goal: the value itself goes, and what stands around it stays.
@@ -59,10 +55,7 @@ fn url_encoding_goes_in_full_in_part_and_twice() {
     for (upper, all) in [(true, true), (true, false), (false, true), (false, false)] {
         let once = full(upper, all);
         gone(&format!("https://x.example/?q={once}"));
-        gone(&format!(
-            "https://x.example/?q={}",
-            once.replace('%', "%25")
-        ));
+        gone(&format!("https://x.example/?q={}", once.replace('%', "%25")));
     }
     gone(&format!("q={}", full(true, false).replace("%20", "+")));
 }
@@ -72,10 +65,7 @@ fn url_encoding_goes_in_full_in_part_and_twice() {
 fn json_escapes_go() {
     let once = serde_json::Value::from(SECRET).to_string();
     let twice = serde_json::Value::from(once.as_str()).to_string();
-    let letters: String = SECRET
-        .encode_utf16()
-        .map(|unit| format!("\\u{unit:04x}"))
-        .collect();
+    let letters: String = SECRET.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
     for text in [&once, &twice, &letters, &once.replace('/', "\\/")] {
         gone(text);
         gone(&format!("a line with {text} in it"));
@@ -85,15 +75,10 @@ fn json_escapes_go() {
 /// Goal: credentials that overlap in a text go together.
 #[test]
 fn overlapping_values_leave_no_rest() {
-    let redactor = Redactor::new(vec![
-        ("one".into(), "abcdefghij".into()),
-        ("two".into(), "fghijklmno".into()),
-    ])
-    .expect("long enough");
-    assert_eq!(
-        redactor.redact_text("-abcdefghijklmno-").value,
-        "-[redacted:one]-"
-    );
+    let redactor =
+        Redactor::new(vec![("one".into(), "abcdefghij".into()), ("two".into(), "fghijklmno".into())])
+            .expect("long enough");
+    assert_eq!(redactor.redact_text("-abcdefghijklmno-").value, "-[redacted:one]-");
 }
 
 /// Goal: a short credential is refused by name; no error and no Debug shows a value.
@@ -106,12 +91,7 @@ fn short_values_are_refused_and_nothing_shows_a_value() {
     let named_by_value =
         Redactor::new(vec![("correcthorse".into(), "correcthorse".into())]).expect("long enough");
     assert!(!format!("{named_by_value:?}").contains("correcthorse"));
-    assert!(
-        !named_by_value
-            .redact_text("a correcthorse b")
-            .value
-            .contains("correcthorse")
-    );
+    assert!(!named_by_value.redact_text("a correcthorse b").value.contains("correcthorse"));
 }
 
 /// Goal: nobody can hide a value in what looks like a placeholder.
@@ -127,8 +107,5 @@ fn a_made_up_placeholder_hides_nothing() {
 fn a_number_that_is_a_credential_goes() {
     let redactor = Redactor::new(vec![("account".into(), "123456789012".into())]).expect("long");
     let out = redactor.redact_value(serde_json::json!({ "id": 123_456_789_012_u64, "n": 5 }));
-    assert_eq!(
-        out.value,
-        serde_json::json!({ "id": "[redacted:account]", "n": 5 })
-    );
+    assert_eq!(out.value, serde_json::json!({ "id": "[redacted:account]", "n": 5 }));
 }

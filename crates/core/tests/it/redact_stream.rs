@@ -5,11 +5,7 @@ use papertape_core::redact::Redactor;
 const PROSE: &str = "The desk held its position through the close and waited for earnings. ";
 
 fn redactor() -> Redactor {
-    Redactor::new(vec![(
-        "desk".into(),
-        "some words that are a credential".into(),
-    )])
-    .expect("long")
+    Redactor::new(vec![("desk".into(), "some words that are a credential".into())]).expect("long")
 }
 
 /// Streams the text in pieces of so many characters; the output and the most that was held back.
@@ -42,11 +38,7 @@ fn a_stream_equals_the_whole() {
         let whole = redactor().redact_text(&text);
         assert_eq!(whole.removed, 1, "{secret}");
         for size in [1, 7, 64, 1000, 100_000] {
-            assert_eq!(
-                stream(&text, size).0,
-                whole.value,
-                "{secret} in pieces of {size}"
-            );
+            assert_eq!(stream(&text, size).0, whole.value, "{secret} in pieces of {size}");
         }
     }
 }
@@ -54,16 +46,10 @@ fn a_stream_equals_the_whole() {
 /// Goal: a secret longer than the hold-back is never given away in part.
 #[test]
 fn a_long_block_is_kept_whole() {
-    let body: String = (0..60)
-        .map(|n| format!("MIIEow{n:02}{}\n", "Ab3".repeat(18)))
-        .collect();
+    let body: String = (0..60).map(|n| format!("MIIEow{n:02}{}\n", "Ab3".repeat(18))).collect();
     let begin = concat!("-----BEGIN RSA PRI", "VATE KEY-----");
     let end = concat!("-----END RSA PRI", "VATE KEY-----");
-    let text = format!(
-        "{}\n{begin}\n{body}{end}\n{}",
-        PROSE.repeat(30),
-        PROSE.repeat(30)
-    );
+    let text = format!("{}\n{begin}\n{body}{end}\n{}", PROSE.repeat(30), PROSE.repeat(30));
     for size in [3, 50, 4096] {
         let (out, _) = stream(&text, size);
         assert!(!out.contains("MIIEow"), "{out}");

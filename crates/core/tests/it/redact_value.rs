@@ -8,13 +8,7 @@ fn redactor() -> Redactor {
 }
 
 fn check(input: Value, expected: Value, removed: u32) {
-    assert_eq!(
-        redactor().redact_value(input),
-        Redacted {
-            value: expected,
-            removed
-        }
-    );
+    assert_eq!(redactor().redact_value(input), Redacted { value: expected, removed });
 }
 
 /// Goal: names are read through their spelling, and ordinary names are left alone.
@@ -71,11 +65,7 @@ fn key_names_decide_whatever_their_spelling() {
         "passed",
     ] {
         let value = json!({ name: "correct horse battery" });
-        assert_eq!(
-            redactor().redact_value(value.clone()).value,
-            value,
-            "{name}"
-        );
+        assert_eq!(redactor().redact_value(value.clone()).value, value, "{name}");
     }
 }
 
@@ -138,25 +128,13 @@ fn the_log_payload_is_cut_after_redaction() {
 
     let out = redactor().redact_log_payload(value);
     let text = out.value["text"].as_str().expect("a string");
-    assert!(
-        text.chars().count() <= 4096 && text.ends_with("characters in all]"),
-        "{text}"
-    );
+    assert!(text.chars().count() <= 4096 && text.ends_with("characters in all]"), "{text}");
     assert!(!text.contains("q8w7"));
     let rows = out.value["rows"].as_array().expect("an array");
-    assert_eq!(
-        (rows.len(), &rows[0], &rows[49]),
-        (50, &json!(0), &json!("[cut: 120 items in all]"))
-    );
+    assert_eq!((rows.len(), &rows[0], &rows[49]), (50, &json!(0), &json!("[cut: 120 items in all]")));
     assert_eq!(out.value["short"], "y".repeat(4096));
     assert_eq!(out.removed, 1);
-    assert_eq!(
-        redactor().redact_log_payload(out.value.clone()),
-        Redacted {
-            value: out.value,
-            removed: 0
-        }
-    );
+    assert_eq!(redactor().redact_log_payload(out.value.clone()), Redacted { value: out.value, removed: 0 });
 }
 
 /// Goal: a value too deep to be followed is replaced, not passed on.
@@ -166,8 +144,5 @@ fn what_cannot_be_followed_is_replaced() {
     for _ in 0..1000 {
         value = json!([value]);
     }
-    assert_eq!(
-        redactor().redact_value(value).value,
-        json!("[redacted:failed]")
-    );
+    assert_eq!(redactor().redact_value(value).value, json!("[redacted:failed]"));
 }

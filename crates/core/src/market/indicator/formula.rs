@@ -48,19 +48,13 @@ pub fn ema(values: &[f64], window: usize) -> Vec<Option<f64>> {
 /// signal, begun with the simple average of the line's first `signal` values.
 #[must_use]
 pub fn macd(values: &[f64], fast: usize, slow: usize, signal: usize) -> Macd {
-    let line = pairwise(&ema(values, fast), &ema(values, slow), |fast, slow| {
-        fast - slow
-    });
+    let line = pairwise(&ema(values, fast), &ema(values, slow), |fast, slow| fast - slow);
     let missing = line.iter().take_while(|value| value.is_none()).count();
     let known: Vec<f64> = line.iter().flatten().copied().collect();
     let mut signal_line = vec![None; missing];
     signal_line.extend(ema(&known, signal));
     let histogram = pairwise(&line, &signal_line, |line, signal| line - signal);
-    Macd {
-        line,
-        signal: signal_line,
-        histogram,
-    }
+    Macd { line, signal: signal_line, histogram }
 }
 
 /// Wilder's relative strength index: `100 x gain / (gain + loss)`, which is his
@@ -72,11 +66,9 @@ pub fn rsi(closes: &[f64], window: usize) -> Vec<Option<f64>> {
     let changes: Vec<f64> = closes.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let gains: Vec<f64> = changes.iter().map(|change| change.max(0.0)).collect();
     let losses: Vec<f64> = changes.iter().map(|change| (-change).max(0.0)).collect();
-    let share = pairwise(
-        &wilder(&gains, window),
-        &wilder(&losses, window),
-        |gain, loss| 100.0 * gain / (gain + loss),
-    );
+    let share = pairwise(&wilder(&gains, window), &wilder(&losses, window), |gain, loss| {
+        100.0 * gain / (gain + loss)
+    });
     after_first(closes.len(), share)
 }
 
@@ -88,28 +80,20 @@ pub fn bollinger(values: &[f64], window: usize, deviations: f64) -> Bollinger {
     let spread = rolling(values.len(), window, |range| {
         let values = &values[range];
         let mean = mean(values);
-        let squares = values
-            .iter()
-            .map(|value| (value - mean).powi(2))
-            .sum::<f64>();
+        let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
         Some(deviations * (squares / float(values.len())).sqrt())
     });
     let upper = pairwise(&middle, &spread, |middle, spread| middle + spread);
     let lower = pairwise(&middle, &spread, |middle, spread| middle - spread);
-    Bollinger {
-        middle,
-        upper,
-        lower,
-    }
+    Bollinger { middle, upper, lower }
 }
 
 /// Wilder's average true range: the true range is the greatest of high minus low and the distances
 /// of high and low from the previous close, so the first bar has none. Averaged as in [`rsi`].
 #[must_use]
 pub fn atr(highs: &[f64], lows: &[f64], closes: &[f64], window: usize) -> Vec<Option<f64>> {
-    let ranges: Vec<f64> = (1..closes.len())
-        .map(|at| highs[at].max(closes[at - 1]) - lows[at].min(closes[at - 1]))
-        .collect();
+    let ranges: Vec<f64> =
+        (1..closes.len()).map(|at| highs[at].max(closes[at - 1]) - lows[at].min(closes[at - 1])).collect();
     after_first(closes.len(), wilder(&ranges, window))
 }
 
@@ -127,29 +111,13 @@ pub fn vwma(closes: &[f64], volumes: &[f64], window: usize) -> Vec<Option<f64>> 
 /// flow is its typical price, (high + low + close) / 3, times its volume, and counts as up or down
 /// as the typical price rose or fell from the bar before; of the newest `window` bars.
 #[must_use]
-pub fn mfi(
-    highs: &[f64],
-    lows: &[f64],
-    closes: &[f64],
-    volumes: &[f64],
-    window: usize,
-) -> Vec<Option<f64>> {
-    let typical: Vec<f64> = (0..closes.len())
-        .map(|at| (highs[at] + lows[at] + closes[at]) / 3.0)
-        .collect();
+pub fn mfi(highs: &[f64], lows: &[f64], closes: &[f64], volumes: &[f64], window: usize) -> Vec<Option<f64>> {
+    let typical: Vec<f64> = (0..closes.len()).map(|at| (highs[at] + lows[at] + closes[at]) / 3.0).collect();
     let flow = |up: bool| -> Vec<f64> {
         (1..typical.len())
             .map(|at| {
-                let counts = if up {
-                    typical[at] > typical[at - 1]
-                } else {
-                    typical[at] < typical[at - 1]
-                };
-                if counts {
-                    typical[at] * volumes[at]
-                } else {
-                    0.0
-                }
+                let counts = if up { typical[at] > typical[at - 1] } else { typical[at] < typical[at - 1] };
+                if counts { typical[at] * volumes[at] } else { 0.0 }
             })
             .collect()
     };
@@ -187,13 +155,7 @@ fn rolling(
     value: impl Fn(std::ops::Range<usize>) -> Option<f64>,
 ) -> Vec<Option<f64>> {
     (1..=length)
-        .map(|end| {
-            if window > 0 && end >= window {
-                value(end - window..end)
-            } else {
-                None
-            }
-        })
+        .map(|end| if window > 0 && end >= window { value(end - window..end) } else { None })
         .collect()
 }
 
@@ -202,10 +164,7 @@ fn pairwise(
     right: &[Option<f64>],
     value: impl Fn(f64, f64) -> f64,
 ) -> Vec<Option<f64>> {
-    left.iter()
-        .zip(right)
-        .map(|(&left, &right)| finite(value(left?, right?)))
-        .collect()
+    left.iter().zip(right).map(|(&left, &right)| finite(value(left?, right?))).collect()
 }
 
 /// Puts the first bar back, which has no change from a bar before it.
@@ -224,10 +183,7 @@ fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "a number of bars is far below 2^52"
-)]
+#[expect(clippy::cast_precision_loss, reason = "a number of bars is far below 2^52")]
 fn float(count: usize) -> f64 {
     count as f64
 }

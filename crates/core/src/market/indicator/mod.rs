@@ -95,48 +95,23 @@ pub(super) struct Input {
 }
 
 impl IndicatorTable {
-    pub(super) fn of(
-        input: &Input,
-        dates: &[Date],
-        indicators: &[Indicator],
-        limit: usize,
-    ) -> Self {
+    pub(super) fn of(input: &Input, dates: &[Date], indicators: &[Indicator], limit: usize) -> Self {
         let skipped = dates.len().saturating_sub(limit);
-        let mut columns: Vec<IndicatorColumn> = indicators
-            .iter()
-            .flat_map(|indicator| indicator.columns(input))
-            .collect();
-        columns
-            .iter_mut()
-            .for_each(|column| drop(column.values.drain(..skipped)));
-        Self {
-            dates: dates[skipped..].to_vec(),
-            columns,
-        }
+        let mut columns: Vec<IndicatorColumn> =
+            indicators.iter().flat_map(|indicator| indicator.columns(input)).collect();
+        columns.iter_mut().for_each(|column| drop(column.values.drain(..skipped)));
+        Self { dates: dates[skipped..].to_vec(), columns }
     }
 }
 
 impl Indicator {
     fn columns(self, input: &Input) -> Vec<IndicatorColumn> {
-        let Input {
-            high,
-            low,
-            close,
-            volume,
-        } = input;
+        let Input { high, low, close, volume } = input;
         let text = self.to_string();
-        let one = |values| {
-            vec![IndicatorColumn {
-                name: text.clone(),
-                values,
-            }]
-        };
+        let one = |values| vec![IndicatorColumn { name: text.clone(), values }];
         let line = |name: &str, values| {
             let arguments = text.find('(').map_or("", |at| &text[at..]);
-            IndicatorColumn {
-                name: format!("{name}{arguments}"),
-                values,
-            }
+            IndicatorColumn { name: format!("{name}{arguments}"), values }
         };
         match self {
             Self::Sma { window } => one(formula::sma(close, window)),

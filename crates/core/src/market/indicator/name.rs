@@ -28,22 +28,14 @@ impl FromStr for Indicator {
     type Err = ReadError;
 
     fn from_str(text: &str) -> Result<Self, ReadError> {
-        let refuse = |reason: &str| ReadError::Indicator {
-            text: text.to_owned(),
-            reason: reason.to_owned(),
-        };
+        let refuse = |reason: &str| ReadError::Indicator { text: text.to_owned(), reason: reason.to_owned() };
         let lower = text.trim().to_ascii_lowercase();
         let (name, arguments) = match lower.split_once('(') {
             None => (lower.as_str(), Vec::<&str>::new()),
             Some((name, rest)) => {
-                let inner = rest
-                    .strip_suffix(')')
-                    .ok_or_else(|| refuse("a bracket is missing"))?;
+                let inner = rest.strip_suffix(')').ok_or_else(|| refuse("a bracket is missing"))?;
                 let inner = inner.trim();
-                let arguments = inner
-                    .split(',')
-                    .map(str::trim)
-                    .filter(|_| !inner.is_empty());
+                let arguments = inner.split(',').map(str::trim).filter(|_| !inner.is_empty());
                 (name.trim_end(), arguments.collect())
             }
         };
@@ -52,9 +44,7 @@ impl FromStr for Indicator {
             "bollinger" => 2,
             "macd" => 3,
             _ => {
-                return Err(refuse(
-                    "it is none of sma, ema, macd, rsi, bollinger, atr, vwma, mfi",
-                ));
+                return Err(refuse("it is none of sma, ema, macd, rsi, bollinger, atr, vwma, mfi"));
             }
         };
         if arguments.len() > most {
@@ -69,37 +59,20 @@ impl FromStr for Indicator {
                 .ok_or_else(|| refuse("a window is a whole number from 1 to 1000"))
         };
         Ok(match name {
-            "sma" => Self::Sma {
-                window: window(0, 20)?,
-            },
-            "ema" => Self::Ema {
-                window: window(0, 20)?,
-            },
-            "rsi" => Self::Rsi {
-                window: window(0, 14)?,
-            },
-            "atr" => Self::Atr {
-                window: window(0, 14)?,
-            },
-            "vwma" => Self::Vwma {
-                window: window(0, 20)?,
-            },
-            "mfi" => Self::Mfi {
-                window: window(0, 14)?,
-            },
+            "sma" => Self::Sma { window: window(0, 20)? },
+            "ema" => Self::Ema { window: window(0, 20)? },
+            "rsi" => Self::Rsi { window: window(0, 14)? },
+            "atr" => Self::Atr { window: window(0, 14)? },
+            "vwma" => Self::Vwma { window: window(0, 20)? },
+            "mfi" => Self::Mfi { window: window(0, 14)? },
             "bollinger" => {
-                let deviations = arguments
-                    .get(1)
-                    .map_or(Ok(Decimal::TWO), |text| text.parse());
+                let deviations = arguments.get(1).map_or(Ok(Decimal::TWO), |text| text.parse());
                 let deviations = deviations
                     .ok()
                     .filter(|d: &Decimal| *d > Decimal::ZERO && *d <= Decimal::TEN)
                     .ok_or_else(|| refuse("the deviations are a number above 0, up to 10"))?
                     .normalize();
-                Self::Bollinger {
-                    window: window(0, 20)?,
-                    deviations,
-                }
+                Self::Bollinger { window: window(0, 20)?, deviations }
             }
             _ => {
                 let (fast, slow, signal) = (window(0, 12)?, window(1, 26)?, window(2, 9)?);

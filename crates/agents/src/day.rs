@@ -1,0 +1,339 @@
+//! One agent's trading day: pre, session, bar, close. Reads top to bottom, and everything that it does
+//! is on the tape.
+
+use crate::config::{AgentConfig, AgentKind};
+use crate::prompt::PromptSet;
+use crate::solo::{self, Brief, Conversation, Ended};
+use crate::tools::{exposure_row, trade};
+use papertape_core::broker::{self, BookEntry, Books, DayEnd, MarketProfile, Ohlc, Outcome, Rejection};
+use papertape_core::id::{ContentHash, Symbol};
+use papertape_core::json::{self, to_value};
+use papertape_core::ledger::{CorporateAction, LedgerError, LedgerEvent};
+use papertape_core::market::{Dataset, MarketView, TradingDay};
+use papertape_core::money::{Money, Price};
+use papertape_core::record::{
+    CloseSession, DayStatus, HoldingRow, Implied, SnapshotRow, StartingPosition, Text,
+};
+use papertape_core::tape::{Class, Ctx, Doc, Entry, Key, OutcomeKind, Stop};
+use papertape_core::time::Date;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The graph of a day in its declared order: where a branch may cut.
+pub const NODES: &[&str] = &["pre#1", "solo#1", "bar#1", "close#1"];
+
+/// Everything about an agent that outlives a day. Stored before the first day and after each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StartState {
+    /// Account, waiting orders, marks and counters.
+    pub books: Books,
+    /// What has happened to the books since the agent last spoke, in sentences; told at its next
+    /// session.
+    #[serde(default)]
+    pub notices: Vec<String>,
+    /// The job's seed.
+    pub seed: u64,
+}
+
+impl StartState {
+    /// Nothing but cash.
+    #[must_use]
+    pub fn new(agent: &AgentConfig, profile: MarketProfile, initial_cash: Money, seed: u64) -> Self {
+        Self { books: Books::new(agent.name.as_str(), profile, initial_cash), notices: Vec::new(), seed }
+    }
+
+    /// The state as a document.
+    #[must_use]
+    pub fn to_doc(&self) -> Doc {
+        Doc::of(&to_value(self))
+    }
+
+    /// The seed of one day's randomness.
+    #[must_use]
+    pub fn day_seed(&self, agent: &AgentConfig, date: Date) -> ContentHash {
+        json::hash(&json!({ "seed": self.seed, "agent": agent.name, "date": date }))
+    }
+}
+
+/// What a day is run with, besides its start state.
+pub struct DayInput<'a> {
+    /// The agent.
+    pub agent: &'a AgentConfig,
+    /// Its model's version, where it is a house model.
+    pub house_version: Option<u32>,
+    /// The prompts.
+    pub prompts: &'a PromptSet,
+    /// What may be traded.
+    pub symbols: &'a BTreeSet<Symbol>,
+    /// The data. Only views of it reach the agent.
+    pub dataset: &'a Dataset,
+    /// The trading day.
+    pub day: TradingDay,
+    /// Is it the job's last day, at whose end waiting orders expire?
+    pub last: bool,
+}
+
+/// What a day leaves.
+#[derive(Debug)]
+pub struct DayResult {
+    /// The state that the next day starts from.
+    pub state: StartState,
+    /// What is written at the session's end.
+    pub closing: CloseSession,
+    /// Texts that the state's document refers to.
+    pub texts: Vec<Text>,
+}
+
+/// Runs the day. The same input on the same tape gives the same result and performs nothing.
+///
+/// # Errors
+/// A stop.
+pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) -> Result<DayResult, Stop> {
+    let StartState { mut books, mut notices, seed } = start;
+    let date = input.day.date;
+    let starting = starting_position(&books);
+    let at_open = input.dataset.view(input.day.open);
+    let at_close = input.dataset.view(input.day.close);
+
+    let mut ctx = root.child(Key::node("pre"))?;
+    let actions = due_actions(input, &books, &at_open);
+    let before = broker::pre(&mut books, date, &opens(&at_open, input.symbols), &BTreeMap::new(), &actions);
+    let before = fits(before)?;
+    notices.extend(keep(&mut ctx, &before).await?);
+
+    let mut ctx = root.child(Key::node("solo"))?;
+    let brief = Brief {
+        agent: input.agent,
+        house_version: input.house_version,
+        prompts: input.prompts,
+        symbols: input.symbols,
+        date,
+        notices: &notices,
+    };
+    let talk = match input.agent.kind {
+        AgentKind::Solo => solo::converse(&mut ctx, &brief, &at_open, &mut books).await?,
+    };
+
+    let mut notices = Vec::new();
+    let mut ctx = root.child(Key::node("bar"))?;
+    let bars = fits(broker::bar(&mut books, date, &bars(&at_close, input.symbols)))?;
+    notices.extend(keep(&mut ctx, &bars).await?);
+
+    let mut ctx = root.child(Key::node("close"))?;
+    let end = fits(broker::close(&mut books, date, &closes(&at_close, input.symbols)))?;
+    let outcome = Outcome { entries: end.entries.clone(), rejections: end.rejections.clone() };
+    notices.extend(keep(&mut ctx, &outcome).await?);
+    if input.last {
+        let rejections = broker::expire(&mut books);
+        notices.extend(keep(&mut ctx, &Outcome { entries: Vec::new(), rejections }).await?);
+    }
+    keep_marks(&mut ctx, &end, &at_close).await?;
+
+    let state = StartState { books, notices, seed };
+    let (document, texts) = state.to_doc().into_parts();
+    let closing = closing(input, &talk, starting, &end, document);
+    Ok(DayResult { state, closing, texts })
+}
+
+/// Enters a phase's changes and refusals, and says them in sentences.
+async fn keep(ctx: &mut Ctx, outcome: &Outcome) -> Result<Vec<String>, Stop> {
+    let mut notices = Vec::new();
+    for entry in &outcome.entries {
+        let implied = trade::position_row(entry).into_iter().chain(filled_row(entry)).collect();
+        enter(ctx, json!({ "entry": "change" }), to_value(entry), OutcomeKind::Ok, implied).await?;
+        notices.extend(sentence(entry));
+    }
+    for rejection in &outcome.rejections {
+        let implied = vec![trade::rejected_row(rejection)];
+        let arguments = json!({ "entry": "refusal" });
+        enter(ctx, arguments, to_value(rejection), OutcomeKind::Refused, implied).await?;
+        notices.push(refused(rejection));
+    }
+    Ok(notices)
+}
+
+/// The day's marks, with what of the market they are.
+async fn keep_marks(ctx: &mut Ctx, end: &DayEnd, view: &MarketView<'_>) -> Result<(), Stop> {
+    let mut implied = Vec::new();
+    for held in &end.snapshots {
+        if let Ok(read) = view.last_close(&held.symbol) {
+            implied.push(Implied::Exposure(exposure_row(&read.exposure)));
+        }
+        implied.push(Implied::Snapshot(SnapshotRow {
+            symbol: held.symbol.clone(),
+            position_id: held.position_id.to_string(),
+            quantity: held.quantity,
+            avg_price: held.avg_price,
+            close: held.close,
+            unrealised_pnl: held.unrealised_pnl,
+            stop: held.stop,
+            leverage: held.leverage,
+        }));
+    }
+    let outcome = json!({
+        "cash": end.cash,
+        "portfolio_value": end.portfolio_value,
+        "daily_profit": end.daily_profit,
+        "snapshots": end.snapshots,
+    });
+    enter(ctx, json!({ "entry": "marks" }), outcome, OutcomeKind::Ok, implied).await
+}
+
+async fn enter(
+    ctx: &mut Ctx,
+    arguments: Value,
+    outcome: Value,
+    outcome_kind: OutcomeKind,
+    implied: Vec<Implied>,
+) -> Result<(), Stop> {
+    let entry =
+        Entry { kind: "book", class: Class::Order, arguments, outcome, outcome_kind, said: None, implied };
+    ctx.local(entry).await.map(|_| ())
+}
+
+/// The row of `orders` of a waiting order that has filled.
+fn filled_row(entry: &BookEntry) -> Option<Implied> {
+    let fill = entry.fill()?;
+    let order = broker::Order {
+        id: fill.order?,
+        symbol: fill.symbol.clone(),
+        side: fill.side,
+        quantity: fill.quantity,
+        stop: fill.stop,
+        target: fill.target,
+        leverage: Some(fill.leverage),
+        reason: None,
+    };
+    Some(trade::filled_row(&order, entry))
+}
+
+/// What an entry means for the agent; `None` for what it need not be told.
+fn sentence(entry: &BookEntry) -> Option<String> {
+    let symbol = entry.symbol.as_ref().map(ToString::to_string).unwrap_or_default();
+    match entry.event.as_ref()? {
+        LedgerEvent::Fill(fill) => {
+            let what = entry.action_type.map_or("fill", |action| action.as_str());
+            let result = entry.realised().map(|r| format!(", realising {}", r.pnl.0.round_dp(2).normalize()));
+            Some(format!(
+                "{what}: {} {} {symbol} at {}{}.",
+                fill.side,
+                fill.quantity,
+                fill.price,
+                result.unwrap_or_default()
+            ))
+        }
+        LedgerEvent::Split { ratio, .. } => Some(format!(
+            "split: {symbol} was split {} for 1; you now hold {}.",
+            ratio.normalize(),
+            entry.amount.unwrap_or_default()
+        )),
+        LedgerEvent::Dividend { amount, .. } => {
+            let total = *amount * entry.amount.unwrap_or_default();
+            Some(format!("dividend: {symbol} paid {amount} a share, {total} in all."))
+        }
+        LedgerEvent::Financing { amount, .. } => Some(format!("financing of {symbol}: {amount} charged.")),
+        LedgerEvent::MarginCall { shortfall, .. } => {
+            Some(format!("margin call: {shortfall} is missing; it is covered by force at the next open."))
+        }
+        LedgerEvent::StopChange { .. } => None,
+    }
+}
+
+fn refused(rejection: &Rejection) -> String {
+    let id = rejection.request.id();
+    format!("order {id} on {}: {} ({})", rejection.request.symbol(), rejection.message, rejection.code)
+}
+
+fn starting_position(books: &Books) -> StartingPosition {
+    let positions = books.account().positions();
+    StartingPosition {
+        holdings: positions.iter().map(|(symbol, held)| (symbol.clone(), held.quantity)).collect(),
+        cash: books.account().cash(),
+        portfolio_value: books.last_value(),
+    }
+}
+
+/// Corporate actions of every day since the books were last moved on.
+fn due_actions(input: &DayInput<'_>, books: &Books, view: &MarketView<'_>) -> Vec<CorporateAction> {
+    let from = books.reached().and_then(|reached| reached.tomorrow().ok()).unwrap_or(input.day.date);
+    let days = input.dataset.trading_days(from, input.day.date);
+    let on = |day: &TradingDay| view.actions_on(day.date).map(|read| read.value).unwrap_or_default();
+    days.iter().flat_map(on).filter(|action| input.symbols.contains(&action.symbol)).collect()
+}
+
+fn opens(view: &MarketView<'_>, symbols: &BTreeSet<Symbol>) -> BTreeMap<Symbol, Price> {
+    let open = |symbol: &Symbol| Some((symbol.clone(), view.open_price(symbol).ok()?.value.price));
+    symbols.iter().filter_map(open).collect()
+}
+
+fn bars(view: &MarketView<'_>, symbols: &BTreeSet<Symbol>) -> BTreeMap<Symbol, Ohlc> {
+    let ohlc = |symbol: &Symbol| {
+        let bar = view.today_bar(symbol).ok()?.value;
+        Some((symbol.clone(), Ohlc { open: bar.open, high: bar.high, low: bar.low, close: bar.close }))
+    };
+    symbols.iter().filter_map(ohlc).collect()
+}
+
+fn closes(view: &MarketView<'_>, symbols: &BTreeSet<Symbol>) -> BTreeMap<Symbol, Price> {
+    bars(view, symbols).into_iter().map(|(symbol, bar)| (symbol, bar.close)).collect()
+}
+
+fn closing(
+    input: &DayInput<'_>,
+    talk: &Conversation,
+    starting: StartingPosition,
+    end: &DayEnd,
+    state: Text,
+) -> CloseSession {
+    let error = match &talk.ended {
+        Ended::Failed { failure } => Some(failure.to_string()),
+        Ended::BadPrompt { message } => Some(message.clone()),
+        Ended::FinishSignal | Ended::FinalAnswer | Ended::CutShort | Ended::StepLimit => None,
+    };
+    let unbounded = !input.agent.tools.is_empty();
+    let data_quality = match (&error, talk.tools_missing.is_empty()) {
+        (Some(_), _) => json!({ "state": "failed" }),
+        (None, true) => json!({ "state": "ok" }),
+        (None, false) => json!({ "state": "ok", "sources_missing": talk.tools_missing }),
+    };
+    let metadata = json!({
+        "agent_kind": input.agent.kind,
+        "model": input.agent.model,
+        "is_llm": !input.agent.model.is_house(),
+        "conversation": talk,
+        "point_in_time": if unbounded { "unverified" } else { "verified" },
+        "data_quality": data_quality,
+        "books": {
+            "cash": end.cash,
+            "portfolio_value": end.portfolio_value,
+            "daily_profit": end.daily_profit,
+            "daily_return_pct": end.daily_return_pct,
+        },
+    });
+    CloseSession {
+        status: if error.is_some() { DayStatus::Failed } else { DayStatus::Completed },
+        error,
+        metadata,
+        state,
+        holdings: end
+            .snapshots
+            .iter()
+            .map(|held| HoldingRow {
+                symbol: held.symbol.clone(),
+                quantity: held.quantity,
+                price: held.close,
+            })
+            .collect(),
+        starting,
+        cash: end.cash,
+        portfolio_value: end.portfolio_value,
+        daily_profit: end.daily_profit,
+        daily_return_pct: end.daily_return_pct,
+    }
+}
+
+/// The books can only fail on numbers that no market has; such a job cannot go on.
+fn fits<T>(result: Result<T, LedgerError>) -> Result<T, Stop> {
+    result.map_err(|error| Stop::Misuse(format!("the books cannot go on: {error}")))
+}

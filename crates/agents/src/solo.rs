@@ -1,0 +1,299 @@
+//! The solo trader: one conversation with tools.
+
+use crate::config::AgentConfig;
+use crate::prompt::PromptSet;
+use crate::tools::{self, Reading, calculate, market, number, trade};
+use papertape_core::broker::{Books, FillModel, MarketProfile};
+use papertape_core::id::Symbol;
+use papertape_core::market::MarketView;
+use papertape_core::message::{
+    CallFailure, FinishReason, Message, ModelRequest, ToolCall, ToolChoice, ToolSpec,
+};
+use papertape_core::ports::ExternalCall;
+use papertape_core::tape::{Ctx, Stop, ToolNote};
+use papertape_core::time::Date;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What an agent writes to end its day.
+pub const FINISH_SIGNAL: &str = "<FINISH_SIGNAL>";
+/// The tool name by which a tool server is asked what it offers.
+pub const LIST_TOOLS: &str = "$list";
+
+/// What a day's conversation is about.
+pub struct Brief<'a> {
+    /// The agent.
+    pub agent: &'a AgentConfig,
+    /// Its model's version, where it is a house model.
+    pub house_version: Option<u32>,
+    /// The prompts.
+    pub prompts: &'a PromptSet,
+    /// What may be traded.
+    pub symbols: &'a BTreeSet<Symbol>,
+    /// The trading day.
+    pub date: Date,
+    /// What has happened to the books since the agent's last session, in sentences.
+    pub notices: &'a [String],
+}
+
+/// How a conversation ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "end", rename_all = "snake_case")]
+pub enum Ended {
+    /// The agent said that it was done.
+    FinishSignal,
+    /// It answered without calling a tool.
+    FinalAnswer,
+    /// Its last answer was cut short by its limit of tokens.
+    CutShort,
+    /// It used all of its steps.
+    StepLimit,
+    /// A model call failed for good.
+    Failed {
+        /// Why.
+        failure: CallFailure,
+    },
+    /// A prompt could not be made.
+    BadPrompt {
+        /// Why.
+        message: String,
+    },
+}
+
+/// A conversation that is over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conversation {
+    /// How it ended.
+    #[serde(flatten)]
+    pub ended: Ended,
+    /// How many model calls were made.
+    pub steps: u32,
+    /// Tool servers that could not be asked, with the reason.
+    pub tools_missing: BTreeMap<String, String>,
+}
+
+/// Holds the day's conversation. Orders apply to `books` one after the other.
+///
+/// # Errors
+/// A stop.
+pub async fn converse(
+    ctx: &mut Ctx,
+    brief: &Brief<'_>,
+    view: &MarketView<'_>,
+    books: &mut Books,
+) -> Result<Conversation, Stop> {
+    let outside = Outside::ask(ctx, brief).await?;
+    let mut talk = Conversation { ended: Ended::StepLimit, steps: 0, tools_missing: outside.missing.clone() };
+    let (instructions, opening) = match prompts(brief, view, books) {
+        Ok(texts) => texts,
+        Err(message) => {
+            talk.ended = Ended::BadPrompt { message };
+            return Ok(talk);
+        }
+    };
+    let instructions = ctx.instruct(&instructions);
+    let opening = ctx.say(&opening).await?;
+    let mut request = ModelRequest {
+        model: brief.agent.model.clone(),
+        house_version: brief.house_version,
+        instructions: Some(instructions),
+        messages: vec![Message::user(opening)],
+        tools: offered(books.profile(), &outside),
+        tool_choice: ToolChoice::Auto,
+        response_schema: None,
+        sampling: brief.agent.sampling.clone(),
+    };
+    let options = brief.agent.limits.call_options();
+    while talk.steps < brief.agent.limits.max_steps {
+        talk.steps += 1;
+        let reply = match ctx.model(&request, options).await? {
+            Ok(reply) => reply,
+            Err(failure) => {
+                talk.ended = Ended::Failed { failure };
+                return Ok(talk);
+            }
+        };
+        request.messages.push(reply.to_message());
+        for call in &reply.tool_calls {
+            let content = run_tool(ctx, brief, view, books, &outside, call).await?;
+            let (call_id, name) = (call.id.clone(), call.name.clone());
+            request.messages.push(Message::Tool { call_id, name, content });
+        }
+        let signal = reply.text.contains(FINISH_SIGNAL);
+        let ended = match (signal, reply.tool_calls.is_empty(), reply.finish) {
+            (true, ..) => Ended::FinishSignal,
+            (false, true, FinishReason::Length) => Ended::CutShort,
+            (false, true, _) => Ended::FinalAnswer,
+            (false, false, _) => continue,
+        };
+        talk.ended = ended;
+        return Ok(talk);
+    }
+    Ok(talk)
+}
+
+/// What the configured tool servers offer.
+struct Outside {
+    tools: BTreeMap<String, (String, ToolSpec, bool)>,
+    missing: BTreeMap<String, String>,
+}
+
+/// One tool of a server's list, as the tape keeps it.
+#[derive(Deserialize)]
+struct Listed {
+    spec: ToolSpec,
+    repeatable: bool,
+}
+
+impl Outside {
+    /// Asks each server for its tools: an external step, so that a re-run offers the same ones.
+    async fn ask(ctx: &mut Ctx, brief: &Brief<'_>) -> Result<Self, Stop> {
+        let mut outside = Self { tools: BTreeMap::new(), missing: BTreeMap::new() };
+        for server in &brief.agent.tools {
+            let call =
+                ExternalCall { server: server.clone(), tool: LIST_TOOLS.to_owned(), arguments: json!({}) };
+            let options = brief.agent.limits.call_options();
+            let listed = match ctx.external(&call, true, options, None).await? {
+                Ok(reply) => {
+                    serde_json::from_str::<Vec<Listed>>(&reply.text).map_err(|error| error.to_string())
+                }
+                Err(failure) => Err(failure.to_string()),
+            };
+            match listed {
+                Ok(list) => outside.tools.extend(list.into_iter().map(|listed| {
+                    // A prefix keeps servers apart from each other and from our own tools.
+                    let mut spec = listed.spec;
+                    let plain = std::mem::take(&mut spec.name);
+                    spec.name = format!("{server}__{plain}");
+                    (spec.name.clone(), (plain, spec, listed.repeatable))
+                })),
+                Err(reason) => {
+                    outside.missing.insert(server.clone(), reason);
+                }
+            }
+        }
+        Ok(outside)
+    }
+
+    fn server_of<'a>(&self, agent: &'a AgentConfig, tool: &str) -> Option<&'a String> {
+        agent.tools.iter().find(|server| tool.starts_with(&format!("{server}__")))
+    }
+}
+
+fn offered(profile: &MarketProfile, outside: &Outside) -> Vec<ToolSpec> {
+    let mut tools = trade::tools(profile);
+    tools.extend(market::tools());
+    tools.push(calculate::tool());
+    tools.extend(outside.tools.values().map(|(_, spec, _)| spec.clone()));
+    tools
+}
+
+/// Runs one call and gives what the model is told.
+async fn run_tool(
+    ctx: &mut Ctx,
+    brief: &Brief<'_>,
+    view: &MarketView<'_>,
+    books: &mut Books,
+    outside: &Outside,
+    call: &ToolCall,
+) -> Result<String, Stop> {
+    let note = ToolNote { name: call.name.clone(), input: call.arguments.clone() };
+    if let Some(side) = trade::side(&call.name) {
+        return trade::place(ctx, books, view, (brief.symbols, brief.date), side, note).await;
+    }
+    if let Some((plain, _, repeatable)) = outside.tools.get(&call.name)
+        && let Some(server) = outside.server_of(brief.agent, &call.name)
+    {
+        let outside_call =
+            ExternalCall { server: server.clone(), tool: plain.clone(), arguments: call.arguments.clone() };
+        let options = brief.agent.limits.call_options();
+        let reply = ctx.external(&outside_call, *repeatable, options, Some(note)).await?;
+        return Ok(reply.map_or_else(|failure| failure.to_string(), |reply| reply.text));
+    }
+    let reading = match call.name.as_str() {
+        "get_portfolio" => trade::portfolio(books, view, brief.date),
+        "calculate" => calculate::run(&call.arguments),
+        name => market::run(view, name, &call.arguments).unwrap_or_else(|| {
+            let known: Vec<String> = offered(books.profile(), outside).into_iter().map(|t| t.name).collect();
+            Reading::error(format!("there is no tool `{name}`; there are: {}", known.join(", ")))
+        }),
+    };
+    tools::answer(ctx, note, reading).await
+}
+
+/// The system prompt and the day's question.
+fn prompts(brief: &Brief<'_>, view: &MarketView<'_>, books: &Books) -> Result<(String, String), String> {
+    let language = brief.agent.language;
+    let system = brief.prompts.render(
+        "solo",
+        language,
+        json!({
+            "agent": brief.agent.name,
+            "symbols": brief.symbols,
+            "rules": rules(books.profile()),
+            "finish": FINISH_SIGNAL,
+            "instructions": brief.agent.instructions,
+        }),
+    );
+    let mut opens = serde_json::Map::new();
+    for symbol in brief.symbols {
+        let open = view.open_price(symbol).map_or(Value::Null, |read| number(read.value.price.0));
+        opens.insert(symbol.to_string(), open);
+    }
+    let account = books.account();
+    let holdings: serde_json::Map<String, Value> = account
+        .positions()
+        .iter()
+        .map(|(symbol, position)| (symbol.to_string(), number(position.quantity.0)))
+        .collect();
+    let pending: Vec<Value> =
+        books.pending().iter().map(|pending| trade::pending_json(&pending.order)).collect();
+    let day = brief.prompts.render(
+        "solo-day",
+        language,
+        json!({
+            "date": brief.date,
+            "symbols": brief.symbols,
+            "opens": Value::Object(opens).to_string(),
+            "cash": number(account.cash().0).to_string(),
+            "holdings": Value::Object(holdings).to_string(),
+            "pending": (!pending.is_empty()).then(|| Value::Array(pending).to_string()),
+            "notices": brief.notices,
+        }),
+    );
+    match (system, day) {
+        (Ok(system), Ok(day)) => Ok((system, day)),
+        (Err(error), _) | (_, Err(error)) => Err(error.to_string()),
+    }
+}
+
+/// The market's rules in a sentence or two.
+fn rules(profile: &MarketProfile) -> String {
+    let amounts = if profile.fractional {
+        "Fractions may be traded.".to_owned()
+    } else {
+        format!("Trade whole shares in lots of {}.", profile.lot)
+    };
+    let fills = match profile.fill_model {
+        FillModel::Open => "Orders fill at once, at today's opening price.",
+        FillModel::NextOpen => "Orders fill at the next trading day's open.",
+        FillModel::Close => "Orders fill at today's close.",
+    };
+    let locked = if profile.t_plus_one { " What is bought today can be sold from tomorrow on." } else { "" };
+    let short = if profile.shorting { " Shares may be sold short." } else { " Nothing may be sold short." };
+    let leverage = if profile.leverage_limit() > rust_decimal::Decimal::ONE {
+        format!(
+            " Leverage goes up to {}; a leveraged position needs a stop, and its distance from the entry \
+             times the leverage may be at most 10%.",
+            profile.leverage_limit()
+        )
+    } else {
+        String::new()
+    };
+    let costs = format!(
+        " A fill costs {} basis points (at least {}) and {} of slippage.",
+        profile.fees.bps, profile.fees.minimum, profile.slippage_bps
+    );
+    format!("{amounts} {fills}{locked}{short}{leverage}{costs}")
+}

@@ -1,0 +1,55 @@
+//! Summaries of what an agent said: one or two sentences by the same model, for people who skim.
+
+use crate::config::{AgentConfig, Language};
+use crate::prompt::{PromptError, PromptSet};
+use papertape_core::message::{Message, ModelRequest, ToolChoice};
+use serde_json::json;
+
+/// A message is summarised from at most so many of its first characters.
+pub const LIMIT_CHARS: usize = 2_000;
+
+/// The request that summarises one message.
+///
+/// # Errors
+/// A replaced prompt that asks for a value that is not there.
+pub fn message_request(
+    prompts: &PromptSet,
+    agent: &AgentConfig,
+    house_version: Option<u32>,
+    content: &str,
+) -> Result<ModelRequest, PromptError> {
+    let head = content.char_indices().nth(LIMIT_CHARS).map_or(content, |(at, _)| &content[..at]);
+    request(prompts, agent, house_version, head)
+}
+
+/// The request that summarises a whole session, from all of its assistant messages.
+///
+/// # Errors
+/// A replaced prompt that asks for a value that is not there.
+pub fn session_request(
+    prompts: &PromptSet,
+    agent: &AgentConfig,
+    house_version: Option<u32>,
+    contents: &[String],
+) -> Result<ModelRequest, PromptError> {
+    request(prompts, agent, house_version, &contents.join("\n\n"))
+}
+
+fn request(
+    prompts: &PromptSet,
+    agent: &AgentConfig,
+    house_version: Option<u32>,
+    text: &str,
+) -> Result<ModelRequest, PromptError> {
+    let prompt = prompts.render("summary", Language::En, json!({ "text": text }))?;
+    Ok(ModelRequest {
+        model: agent.model.clone(),
+        house_version,
+        instructions: None,
+        messages: vec![Message::user(prompt)],
+        tools: Vec::new(),
+        tool_choice: ToolChoice::None,
+        response_schema: None,
+        sampling: agent.sampling.clone(),
+    })
+}

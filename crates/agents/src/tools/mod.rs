@@ -1,0 +1,176 @@
+//! The tools of an agent: what the model is told of them, and the pure code behind each.
+
+pub mod calculate;
+pub mod market;
+pub mod trade;
+
+use papertape_core::json::canonical;
+use papertape_core::market::Exposure;
+use papertape_core::message::{Role, ToolSpec};
+use papertape_core::record::{ExposureRow, Implied};
+use papertape_core::tape::{Class, Ctx, Entry, OutcomeKind, Shown, Stop, ToolNote};
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive as _;
+use serde_json::{Value, json};
+
+/// What a tool gave: the answer, and what of the market it shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// The answer, a JSON object.
+    pub value: Value,
+    /// What was read for it.
+    pub exposures: Vec<Exposure>,
+}
+
+impl Reading {
+    /// An answer that shows nothing of the market.
+    #[must_use]
+    pub fn plain(value: Value) -> Self {
+        Self { value, exposures: Vec::new() }
+    }
+
+    /// An error, told to the model.
+    #[must_use]
+    pub fn error(message: impl Into<String>) -> Self {
+        Self::plain(json!({ "error": message.into() }))
+    }
+
+    /// The exposure record's rows.
+    #[must_use]
+    pub fn implied(&self) -> Vec<Implied> {
+        self.exposures.iter().map(|exposure| Implied::Exposure(exposure_row(exposure))).collect()
+    }
+}
+
+/// A row of the exposure record.
+#[must_use]
+pub fn exposure_row(exposure: &Exposure) -> ExposureRow {
+    ExposureRow {
+        dataset: exposure.dataset,
+        series: exposure.series.clone(),
+        first: exposure.first,
+        last: exposure.last,
+        rows: exposure.rows,
+        latest_known_at: exposure.latest_known_at,
+    }
+}
+
+/// Puts a tool's answer into the conversation: a local step with what it showed. Gives the text as it
+/// is kept.
+///
+/// # Errors
+/// A stop.
+pub async fn answer(ctx: &mut Ctx, note: ToolNote, reading: Reading) -> Result<String, Stop> {
+    let content = canonical(&reading.value);
+    let kept = ctx
+        .local(Entry {
+            kind: "read",
+            class: Class::Local,
+            arguments: json!({ "tool": note.name, "input": note.input }),
+            outcome: json!(content),
+            outcome_kind: OutcomeKind::Ok,
+            implied: reading.implied(),
+            said: Some(Shown { role: Role::Tool, content, tool: Some(note) }),
+        })
+        .await?;
+    Ok(kept.as_str().unwrap_or_default().to_owned())
+}
+
+/// A decimal as a JSON number: the nearest one that reads the same.
+#[must_use]
+pub fn number(value: Decimal) -> Value {
+    let value = value.normalize();
+    if value.scale() == 0
+        && let Some(whole) = value.to_i64()
+    {
+        return json!(whole);
+    }
+    json!(value.to_f64())
+}
+
+/// A tool's description for the model: properties as (name, schema), of which the first `required`
+/// are required.
+fn spec(name: &str, description: &str, properties: &[(&str, Value)], required: usize) -> ToolSpec {
+    let names: Vec<&str> = properties.iter().take(required).map(|(name, _)| *name).collect();
+    let properties: serde_json::Map<String, Value> =
+        properties.iter().map(|(name, schema)| ((*name).to_owned(), schema.clone())).collect();
+    ToolSpec {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        parameters: json!({
+            "type": "object",
+            "properties": properties,
+            "required": names,
+            "additionalProperties": false,
+        }),
+    }
+}
+
+/// Reads a tool's arguments, naming the field that is wrong.
+pub(crate) struct Arguments<'a>(&'a Value);
+
+impl<'a> Arguments<'a> {
+    /// The arguments, which must be an object.
+    pub(crate) fn of(arguments: &'a Value) -> Result<Self, String> {
+        match arguments {
+            Value::Object(_) => Ok(Self(arguments)),
+            Value::String(raw) => Err(format!(
+                "the arguments are not a JSON object: {}",
+                raw.chars().take(200).collect::<String>()
+            )),
+            other => Err(format!("the arguments are not a JSON object: {other}")),
+        }
+    }
+
+    /// A text that has to be there.
+    pub(crate) fn text(&self, name: &str) -> Result<&'a str, String> {
+        self.optional_text(name)?.ok_or_else(|| format!("`{name}` is missing"))
+    }
+
+    /// A text that may be absent.
+    pub(crate) fn optional_text(&self, name: &str) -> Result<Option<&'a str>, String> {
+        match &self.0[name] {
+            Value::Null => Ok(None),
+            Value::String(text) => Ok(Some(text.trim())),
+            other => Err(format!("`{name}` must be a text, not {other}")),
+        }
+    }
+
+    /// A number that may be absent. Models send numbers as texts now and then.
+    pub(crate) fn optional_number(&self, name: &str) -> Result<Option<Decimal>, String> {
+        let text = match &self.0[name] {
+            Value::Null => return Ok(None),
+            Value::Number(number) => number.to_string(),
+            Value::String(text) => text.trim().replace(',', ""),
+            other => return Err(format!("`{name}` must be a number, not {other}")),
+        };
+        text.parse::<Decimal>()
+            .or_else(|_| Decimal::from_scientific(&text))
+            .map(Some)
+            .map_err(|_| format!("`{name}` must be a finite number, not {text}"))
+    }
+
+    /// A count from 1 to `most`, or `default`.
+    pub(crate) fn count(&self, name: &str, default: usize, most: usize) -> Result<usize, String> {
+        match self.optional_number(name)? {
+            None => Ok(default),
+            Some(value) => match value.to_usize() {
+                Some(count) if value.is_integer() && (1..=most).contains(&count) => Ok(count),
+                _ => Err(format!("`{name}` must be a whole number from 1 to {most}")),
+            },
+        }
+    }
+
+    /// A list of texts that may be absent; one text is a list of one.
+    pub(crate) fn texts(&self, name: &str) -> Result<Vec<&'a str>, String> {
+        match &self.0[name] {
+            Value::Null => Ok(Vec::new()),
+            Value::String(text) => Ok(text.split(',').map(str::trim).collect()),
+            Value::Array(items) => items
+                .iter()
+                .map(|item| item.as_str().ok_or_else(|| format!("`{name}` must be a list of texts")))
+                .collect(),
+            other => Err(format!("`{name}` must be a list of texts, not {other}")),
+        }
+    }
+}

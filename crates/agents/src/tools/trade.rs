@@ -1,0 +1,328 @@
+//! Tools that trade: every call ends as a fill, a waiting order or a refusal with its reason, and each
+//! is recorded and told to the model.
+
+use super::{Arguments, Reading, number, spec};
+use papertape_core::broker::{
+    ActionType, BookEntry, Books, MarketProfile, Order, Quote, Rejection, Request, Side, Submission, approve,
+    submit,
+};
+use papertape_core::id::Symbol;
+use papertape_core::json::{canonical, to_value};
+use papertape_core::market::{MarketView, QuoteKind};
+use papertape_core::message::{Role, ToolSpec};
+use papertape_core::money::{Price, Quantity};
+use papertape_core::record::{Implied, OrderRow, PositionRow};
+use papertape_core::tape::{Class, Ctx, Entry, OutcomeKind, Shown, Stop, ToolNote};
+use papertape_core::time::Date;
+use rust_decimal::Decimal;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The tools as the model is told of them: what the market does not allow is not on offer.
+#[must_use]
+pub fn tools(profile: &MarketProfile) -> Vec<ToolSpec> {
+    let mut tools = vec![
+        spec("get_portfolio", "Cash, holdings with their prices, and waiting orders", &[], 0),
+        order_tool(profile, "buy", "Buys: opens or adds to a long position", true),
+        order_tool(profile, "sell", "Sells: reduces or closes a long position", false),
+    ];
+    if profile.shorting {
+        tools.push(order_tool(profile, "short", "Sells short: opens or adds to a short position", true));
+        tools.push(order_tool(profile, "cover", "Buys back: reduces or closes a short position", false));
+    }
+    tools
+}
+
+/// The side that a tool's name stands for; `None` where it places no order.
+#[must_use]
+pub fn side(tool: &str) -> Option<Side> {
+    [Side::Buy, Side::Sell, Side::Short, Side::Cover].into_iter().find(|side| side.as_str() == tool)
+}
+
+/// Cash and holdings at the newest known prices.
+#[must_use]
+pub fn portfolio(books: &Books, view: &MarketView<'_>, date: Date) -> Reading {
+    let account = books.account();
+    let mut exposures = Vec::new();
+    let mut positions = Vec::new();
+    for (symbol, position) in account.positions() {
+        // Where nothing newer is known, the mark of the last day it traded stands.
+        let price = match view.price(symbol) {
+            Ok(quote) => {
+                exposures.push(quote.exposure);
+                Some(quote.value.price)
+            }
+            Err(_) => books.marks().get(symbol).copied(),
+        };
+        let value = price.map(|price| price * position.quantity);
+        positions.push(json!({
+            "symbol": symbol,
+            "quantity": number(position.quantity.0),
+            "avg_price": number(position.avg_price.0.round_dp(6)),
+            "price": price.map(|price| number(price.0)),
+            "market_value": value.map(|value| number(value.0)),
+            "unrealised_pnl": value.map(|value| number((value - position.cost).0.round_dp(6))),
+            "stop": position.stop.map(|stop| number(stop.0)),
+            "target": position.target.map(|target| number(target.0)),
+            "leverage": number(position.leverage),
+        }));
+    }
+    let pending: Vec<Value> = books.pending().iter().map(|pending| pending_json(&pending.order)).collect();
+    let value = json!({
+        "date": date,
+        "cash": number(account.cash().0),
+        "equity": books.portfolio_value().ok().map(|equity| number(equity.0)),
+        "positions": positions,
+        "pending_orders": pending,
+    });
+    Reading { value, exposures }
+}
+
+/// An order as the model reads it.
+#[must_use]
+pub fn pending_json(order: &Order) -> Value {
+    json!({
+        "order_id": order.id.0.to_string(),
+        "symbol": order.symbol,
+        "side": order.side,
+        "quantity": number(order.quantity.0),
+    })
+}
+
+/// Places the order of a tool call: checked, filled or refused, recorded, and told. Gives the
+/// answer's text.
+///
+/// # Errors
+/// A stop.
+pub async fn place(
+    ctx: &mut Ctx,
+    books: &mut Books,
+    view: &MarketView<'_>,
+    (symbols, date): (&BTreeSet<Symbol>, Date),
+    side: Side,
+    note: ToolNote,
+) -> Result<String, Stop> {
+    let (request, amount) = match read_order(books, side, &note.input) {
+        Ok(read) => read,
+        Err(message) => return super::answer(ctx, note, Reading::error(message)).await,
+    };
+    let arguments = to_value(&request);
+    let known = symbols.contains(&request.symbol);
+    let quote = quote(view, &request.symbol, known, date);
+    let decision = match amount {
+        Err(message) => Err(Rejection::unreadable_amount(request, message)),
+        Ok(()) => approve(books.account(), books.profile(), &quote, request),
+    };
+    let (reply, kind, implied, entry) = match decision {
+        Err(rejection) => {
+            let implied = vec![rejected_row(&rejection)];
+            (rejection_json(&rejection), OutcomeKind::Refused, implied, to_value(&rejection))
+        }
+        Ok(approved) => {
+            let order = approved.get().clone();
+            let submission = submit(books, approved)
+                .map_err(|error| Stop::Misuse(format!("an approved order could not be filled: {error}")))?;
+            match submission {
+                Submission::Filled(entry) => {
+                    let implied =
+                        position_row(&entry).into_iter().chain([filled_row(&order, &entry)]).collect();
+                    (filled_json(&order, &entry), OutcomeKind::Ok, implied, to_value(&entry))
+                }
+                Submission::Pending(pending) => {
+                    let implied = vec![Implied::Order(order_row(&order, "pending"))];
+                    let mut reply = pending_json(&order);
+                    reply["status"] = json!("pending");
+                    reply["fills_at"] = to_value(&pending.fill_model);
+                    (reply, OutcomeKind::Ok, implied, to_value(&pending))
+                }
+            }
+        }
+    };
+    let content = canonical(&reply);
+    let kept = ctx
+        .local(Entry {
+            kind: "order",
+            class: Class::Order,
+            arguments,
+            outcome: json!({ "reply": content, "entry": entry }),
+            outcome_kind: kind,
+            said: Some(Shown { role: Role::Tool, content, tool: Some(note) }),
+            implied,
+        })
+        .await?;
+    Ok(kept["reply"].as_str().unwrap_or_default().to_owned())
+}
+
+/// What the broker is told of an instrument at an instant.
+#[must_use]
+pub fn quote(view: &MarketView<'_>, symbol: &Symbol, known: bool, date: Date) -> Quote {
+    if !known {
+        return Quote::unknown(symbol.clone(), date);
+    }
+    match view.price(symbol) {
+        Ok(read) if read.value.kind == QuoteKind::TodayOpen => {
+            Quote::at(symbol.clone(), date, read.value.price)
+        }
+        _ => Quote::no_bar(symbol.clone(), date),
+    }
+}
+
+/// The row of `positions` that an entry is, if it is one.
+#[must_use]
+pub fn position_row(entry: &BookEntry) -> Option<Implied> {
+    let action = entry.action_type?;
+    Some(Implied::Position(PositionRow {
+        action_id: entry.action_id?,
+        action_type: action.as_str().to_owned(),
+        symbol: entry.symbol.clone().filter(|_| action != ActionType::NoTrade),
+        amount: entry.amount.map_or(Quantity::ZERO, Quantity::abs),
+        price: entry.price,
+        cash: entry.cash,
+        portfolio_value: entry.portfolio_value,
+        daily_profit: None,
+        daily_return_pct: None,
+    }))
+}
+
+/// The row of `orders` of a fill.
+#[must_use]
+pub fn filled_row(order: &Order, entry: &BookEntry) -> Implied {
+    let fill = entry.fill();
+    Implied::Order(OrderRow {
+        price: fill.map(|fill| fill.price),
+        fee: fill.map(|fill| fill.fee),
+        slippage: fill.map(|fill| fill.slippage),
+        realised_pnl: entry.realised().map(|realised| realised.pnl),
+        ..order_row(order, "filled")
+    })
+}
+
+/// The row of `orders` of a refusal; a refused change of stops has the side `stop_change`.
+#[must_use]
+pub fn rejected_row(rejection: &Rejection) -> Implied {
+    let status = if rejection.code.as_str() == "expired" { "expired" } else { "rejected" };
+    let row = match &*rejection.request {
+        Request::Order(order) => order_row(order, status),
+        Request::StopChange(change) => OrderRow {
+            order_id: change.id.0.to_string(),
+            symbol: change.symbol.clone(),
+            side: "stop_change".to_owned(),
+            quantity: Quantity::ZERO,
+            stop: change.stop,
+            target: change.target,
+            ..empty_row(status)
+        },
+    };
+    Implied::Order(OrderRow {
+        code: Some(rejection.code.as_str().to_owned()),
+        message: Some(rejection.message.clone()),
+        numbers: Some(numbers_json(&rejection.numbers)),
+        ..row
+    })
+}
+
+fn order_row(order: &Order, status: &str) -> OrderRow {
+    OrderRow {
+        order_id: order.id.0.to_string(),
+        symbol: order.symbol.clone(),
+        side: order.side.as_str().to_owned(),
+        quantity: order.quantity,
+        stop: order.stop,
+        target: order.target,
+        leverage: order.leverage,
+        ..empty_row(status)
+    }
+}
+
+fn empty_row(status: &str) -> OrderRow {
+    OrderRow {
+        order_id: String::new(),
+        symbol: Symbol::new(""),
+        side: String::new(),
+        quantity: Quantity::ZERO,
+        status: status.to_owned(),
+        code: None,
+        message: None,
+        numbers: None,
+        price: None,
+        fee: None,
+        slippage: None,
+        realised_pnl: None,
+        stop: None,
+        target: None,
+        leverage: None,
+    }
+}
+
+fn order_tool(profile: &MarketProfile, name: &str, description: &str, opens: bool) -> ToolSpec {
+    let unit = if profile.fractional {
+        "units, fractions allowed".to_owned()
+    } else {
+        format!("whole shares, in lots of {}", profile.lot)
+    };
+    let mut properties = vec![
+        ("symbol", json!({ "type": "string", "description": "ticker symbol" })),
+        ("quantity", json!({ "type": "number", "exclusiveMinimum": 0, "description": unit })),
+    ];
+    if opens {
+        let price = |what: &str| json!({ "type": "number", "description": what });
+        properties.push(("stop", price("closes the position at a loss when this price is reached")));
+        properties.push(("target", price("closes the position at a gain when this price is reached")));
+        if profile.leverage_limit() > Decimal::ONE {
+            let most = number(profile.leverage_limit());
+            properties.push(("leverage", json!({ "type": "number", "minimum": 1, "maximum": most })));
+        }
+    }
+    properties.push(("reason", json!({ "type": "string", "description": "why, in a sentence" })));
+    spec(name, description, &properties, 2)
+}
+
+/// Reads an order. An amount that is no number makes an order all the same: it is refused and kept.
+fn read_order(books: &mut Books, side: Side, input: &Value) -> Result<(Order, Result<(), String>), String> {
+    let arguments = Arguments::of(input)?;
+    let symbol = Symbol::new(arguments.text("symbol")?);
+    let amount = papertape_core::broker::parse_amount(&input["quantity"]);
+    let price = |name: &str| arguments.optional_number(name).map(|price| price.map(Price));
+    let order = Order {
+        symbol,
+        side,
+        quantity: Quantity(amount.as_ref().copied().unwrap_or_default()),
+        stop: price("stop")?,
+        target: price("target")?,
+        leverage: arguments.optional_number("leverage")?,
+        reason: arguments.optional_text("reason")?.map(str::to_owned),
+        id: books.next_order_id(),
+    };
+    Ok((order, amount.map(|_| ())))
+}
+
+fn filled_json(order: &Order, entry: &BookEntry) -> Value {
+    let mut reply = pending_json(order);
+    reply["status"] = json!("filled");
+    reply["cash"] = number(entry.cash.0);
+    if let Some(fill) = entry.fill() {
+        reply["price"] = number(fill.price.0);
+        reply["fee"] = number(fill.fee.0);
+    }
+    if let Some(realised) = entry.realised() {
+        reply["realised_pnl"] = number(realised.pnl.0.round_dp(6));
+    }
+    reply
+}
+
+fn rejection_json(rejection: &Rejection) -> Value {
+    let mut reply = rejection.order().map_or_else(|| json!({}), pending_json);
+    reply["status"] = json!("rejected");
+    reply["code"] = json!(rejection.code.as_str());
+    reply["message"] = json!(rejection.message);
+    reply["numbers"] = numbers_json(&rejection.numbers);
+    reply
+}
+
+fn numbers_json(numbers: &BTreeMap<String, Decimal>) -> Value {
+    numbers
+        .iter()
+        .map(|(name, value)| (name.clone(), number(*value)))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
+}

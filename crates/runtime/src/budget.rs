@@ -1,0 +1,180 @@
+//! Budgets in tokens and USD: per job, agent and day, and one of their own for summaries. Reserved
+//! before a call, settled after it, rebuilt from the record on resume.
+
+use papertape_core::id::AgentName;
+use papertape_core::message::{ModelRequest, Usage};
+use papertape_core::record::Spent;
+use papertape_core::time::Date;
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+/// Output tokens that are reserved where a request does not bound them.
+const USUAL_OUTPUT: u64 = 2_048;
+/// Characters that make about one token.
+const CHARS_PER_TOKEN: u64 = 4;
+
+/// Bounds of one line of a budget; `None` does not bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limit {
+    /// Input and output tokens together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// US dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usd: Option<Decimal>,
+}
+
+/// What a job may use. Outside of the job's fingerprint.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Budget {
+    /// The whole job, summaries left out.
+    pub job: Limit,
+    /// Each agent.
+    pub agent: Limit,
+    /// Each agent on each day.
+    pub day: Limit,
+    /// All summaries of the job.
+    pub summaries: Limit,
+}
+
+impl Budget {
+    /// Does any line bound money?
+    #[must_use]
+    pub fn bounds_money(&self) -> bool {
+        [self.job, self.agent, self.day, self.summaries].iter().any(|limit| limit.usd.is_some())
+    }
+}
+
+/// Who wants to spend.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Account {
+    /// The agent.
+    pub agent: AgentName,
+    /// The trading day.
+    pub date: Date,
+    /// For summaries.
+    pub detached: bool,
+}
+
+/// An amount reserved for one call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amount {
+    /// Tokens.
+    pub tokens: u64,
+    /// US dollars.
+    pub usd: Decimal,
+}
+
+impl Amount {
+    /// What a request may use at the most, by an estimate: its characters over four, and its bound of
+    /// output tokens (2,048 where it has none). `price` turns usage into USD.
+    #[must_use]
+    pub fn estimate(request: &ModelRequest, price: impl FnOnce(&Usage) -> Option<Decimal>) -> Self {
+        let chars = |text: &str| text.len() as u64;
+        let input = request.messages.iter().map(|message| chars(message.content())).sum::<u64>()
+            + request.instructions.as_deref().map_or(0, chars);
+        let usage = Usage {
+            input_tokens: input / CHARS_PER_TOKEN,
+            cached_tokens: 0,
+            output_tokens: request.sampling.max_tokens.map_or(USUAL_OUTPUT, u64::from),
+        };
+        Self::of(&usage, price(&usage))
+    }
+
+    /// What was used.
+    #[must_use]
+    pub fn of(usage: &Usage, cost_usd: Option<Decimal>) -> Self {
+        Self { tokens: usage.input_tokens + usage.output_tokens, usd: cost_usd.unwrap_or_default() }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.tokens = self.tokens.saturating_add(other.tokens);
+        self.usd = self.usd.saturating_add(other.usd);
+    }
+
+    fn take(&mut self, other: Self) {
+        self.tokens = self.tokens.saturating_sub(other.tokens);
+        self.usd = self.usd.saturating_sub(other.usd);
+    }
+}
+
+/// A job's running totals.
+#[derive(Debug)]
+pub struct Budgets {
+    budget: Budget,
+    spent: Mutex<BTreeMap<Account, Amount>>,
+}
+
+impl Budgets {
+    /// Totals as the record has them.
+    #[must_use]
+    pub fn rebuild(budget: Budget, spent: Vec<Spent>) -> Self {
+        let spent = spent.into_iter().map(|row| {
+            let account = Account { agent: row.agent, date: row.date, detached: row.detached };
+            (account, Amount::of(&row.usage, Some(row.cost_usd)))
+        });
+        Self { budget, spent: Mutex::new(spent.collect()) }
+    }
+
+    /// Reserves an amount.
+    ///
+    /// # Errors
+    /// A sentence that names the line that would be overdrawn, with its numbers.
+    pub fn reserve(&self, account: &Account, amount: Amount) -> Result<(), String> {
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let total = |of: &dyn Fn(&Account) -> bool| {
+            let mut total = Amount::default();
+            spent.iter().filter(|(account, _)| of(account)).for_each(|(_, amount)| total.add(*amount));
+            total
+        };
+        let budget = &self.budget;
+        if account.detached {
+            check("summaries", budget.summaries, || total(&|a| a.detached), amount)?;
+        } else {
+            let (agent, date) = (&account.agent, account.date);
+            check("job", budget.job, || total(&|a| !a.detached), amount)?;
+            let name = format!("agent {agent}");
+            check(&name, budget.agent, || total(&|a| !a.detached && a.agent == *agent), amount)?;
+            let name = format!("agent {agent} on {date}");
+            check(&name, budget.day, || total(&|a| a == account), amount)?;
+        }
+        spent.entry(account.clone()).or_default().add(amount);
+        Ok(())
+    }
+
+    /// Puts what was really used in the place of what was reserved.
+    pub fn settle(&self, account: &Account, reserved: Amount, used: Amount) {
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let line = spent.entry(account.clone()).or_default();
+        line.take(reserved);
+        line.add(used);
+    }
+}
+
+fn check(line: &str, limit: Limit, spent: impl FnOnce() -> Amount, next: Amount) -> Result<(), String> {
+    if limit == Limit::default() {
+        return Ok(());
+    }
+    let spent = spent();
+    let tokens = spent.tokens.saturating_add(next.tokens);
+    if let Some(most) = limit.tokens.filter(|most| tokens > *most) {
+        return Err(format!(
+            "{line}: {} tokens are used and the next call may need {}, of {most}",
+            spent.tokens, next.tokens
+        ));
+    }
+    let usd = spent.usd.saturating_add(next.usd);
+    if let Some(most) = limit.usd.filter(|most| usd > *most) {
+        return Err(format!(
+            "{line}: {} USD are used and the next call may need {}, of {}",
+            spent.usd.round_dp(6).normalize(),
+            next.usd.round_dp(6).normalize(),
+            most.normalize()
+        ));
+    }
+    Ok(())
+}

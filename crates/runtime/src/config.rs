@@ -1,0 +1,121 @@
+//! What a simulation is to do: the `config` of its job.
+
+use crate::budget::Budget;
+use papertape_agents::config::AgentConfig;
+use papertape_core::broker::MarketProfile;
+use papertape_core::id::{AgentName, ContentHash, JobId, Symbol};
+use papertape_core::json::{self, to_value};
+use papertape_core::message::FORMAT_VERSION;
+use papertape_core::money::Money;
+use papertape_core::time::Date;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A simulation, fully resolved: nothing in it depends on when or where it is run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SimulationConfig {
+    /// The dataset, by name for people and by hash for the machine.
+    pub dataset: DatasetRef,
+    /// First day.
+    pub start_date: Date,
+    /// Last day, included.
+    pub end_date: Date,
+    /// What may be traded.
+    pub symbols: BTreeSet<Symbol>,
+    /// Who trades.
+    pub agents: Vec<AgentConfig>,
+    /// The market's rules.
+    pub market: MarketProfile,
+    /// What each agent starts with.
+    pub initial_cash: Money,
+    /// All randomness of the job comes from it.
+    pub seed: u64,
+    /// Hash of the prompts that it was made with.
+    pub prompts: ContentHash,
+    /// Write summaries?
+    pub summaries: bool,
+    /// Hash of each agent's start state, a document of the record.
+    pub starts: BTreeMap<AgentName, ContentHash>,
+    /// Which earlier jobs agents go on from.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub continues: BTreeMap<AgentName, Continues>,
+    /// What it branched from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<Branch>,
+    /// What it may use.
+    #[serde(default)]
+    pub budget: Budget,
+}
+
+/// A dataset by name and hash.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DatasetRef {
+    /// Its name.
+    pub name: String,
+    /// Its content hash.
+    pub hash: ContentHash,
+}
+
+/// The day of an earlier job after which an agent goes on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Continues {
+    /// The job.
+    pub job: JobId,
+    /// The last day that counts of it.
+    pub date: Date,
+}
+
+/// Where a job branched off.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Branch {
+    /// The parent.
+    pub job: JobId,
+    /// The day in which the cut lies.
+    pub date: Date,
+    /// The cut within the day: a node (`solo#1`) or a step (`solo#1/model#3`). Nothing at or after it
+    /// is reused.
+    pub at: String,
+    /// The agent from the cut on; before it, the job's own `agents` entry holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentConfig>,
+}
+
+impl SimulationConfig {
+    /// Hash of everything that decides the outcome: not the budget, deadlines and retries.
+    #[must_use]
+    pub fn fingerprint(&self) -> ContentHash {
+        let mut whole = to_value(self);
+        if let Some(map) = whole.as_object_mut() {
+            map.remove("budget");
+        }
+        whole["agents"] = json!(self.agents.iter().map(AgentConfig::fingerprint).collect::<Vec<_>>());
+        whole["branch"] = json!(self.branch.as_ref().map(|branch| json!({
+            "job": branch.job,
+            "date": branch.date,
+            "at": branch.at,
+            "agent": branch.agent.as_ref().map(AgentConfig::fingerprint),
+        })));
+        whole["format"] = json!([FORMAT_VERSION, papertape_core::redact::VERSION]);
+        json::hash(&whole)
+    }
+
+    /// Hash of everything that decides one agent's days: the same agent, asked the same, from the
+    /// same state.
+    #[must_use]
+    pub fn agent_hash(&self, agent: &AgentConfig) -> ContentHash {
+        json::hash(&json!({
+            "agent": agent.fingerprint(),
+            "dataset": self.dataset.hash,
+            "start_date": self.start_date,
+            "symbols": self.symbols,
+            "market": self.market,
+            "seed": self.seed,
+            "prompts": self.prompts,
+            "start": self.starts.get(&agent.name),
+            "branch": self.branch,
+            "format": [FORMAT_VERSION, papertape_core::redact::VERSION],
+        }))
+    }
+}

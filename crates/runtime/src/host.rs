@@ -1,0 +1,231 @@
+//! The host of a live session: calls what the session asks for, within budget and deadline, and keeps
+//! what it did.
+
+use crate::budget::{Account, Amount, Budgets};
+use crate::load::{request, stop_of};
+use crate::retry;
+use crate::services::Services;
+use crate::stopping::StopSignal;
+use futures::FutureExt as _;
+use futures::future::{Either, select};
+use papertape_core::id::{AgentName, ContentHash};
+use papertape_core::message::{CallFailure, FailureKind, ModelReply, ModelRequest, Usage};
+use papertape_core::ports::{Answer, AttemptFailure, BoxFuture, ExternalCall, ExternalReply};
+use papertape_core::record::{AttemptEnd, Commit, Lease, SessionId, Write};
+use papertape_core::tape::{CallOptions, Called, Host, StepPath, Stop};
+use papertape_core::time::{Date, Timestamp};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// What the sessions of one running job share.
+pub(crate) struct JobRun {
+    pub(crate) services: Services,
+    pub(crate) lease: Lease,
+    pub(crate) budgets: Budgets,
+    pub(crate) signal: StopSignal,
+}
+
+/// Performs one session's effects.
+pub(crate) struct LiveHost {
+    run: Arc<JobRun>,
+    session: SessionId,
+    account: Account,
+    /// After this instant, calls fail as timed out.
+    deadline: Option<Timestamp>,
+    reserved: Mutex<BTreeMap<StepPath, Amount>>,
+}
+
+impl LiveHost {
+    /// For the session of an agent's day, or (`detached`) its summaries.
+    pub(crate) fn new(
+        run: Arc<JobRun>,
+        session: SessionId,
+        (agent, date): (AgentName, Date),
+        detached: bool,
+        time: Option<Duration>,
+    ) -> Self {
+        let deadline = time.and_then(|time| run.services.clock.now().checked_add(time).ok());
+        let account = Account { agent, date, detached };
+        Self { run, session, account, deadline, reserved: Mutex::default() }
+    }
+
+    /// How long an attempt may take: its own deadline, or what is left of the session's.
+    fn time_left(&self, timeout: Duration) -> Duration {
+        let Some(deadline) = self.deadline else { return timeout };
+        let left = deadline.duration_since(self.run.services.clock.now());
+        timeout.min(Duration::try_from(left).unwrap_or(Duration::ZERO))
+    }
+
+    fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| self.run.services.clock.now() >= deadline)
+    }
+
+    /// One attempt, cancelled at its deadline.
+    async fn attempt<T>(
+        &self,
+        timeout: Duration,
+        call: impl Future<Output = Result<T, AttemptFailure>> + Send,
+    ) -> Result<T, AttemptFailure> {
+        let time = self.time_left(timeout);
+        let sleep = self.run.services.clock.sleep(time);
+        match select(std::pin::pin!(call), sleep).await {
+            Either::Left((result, _)) => result,
+            Either::Right(((), _)) => Err(AttemptFailure {
+                failure: CallFailure {
+                    kind: FailureKind::TimedOut,
+                    message: format!("no answer within {} s", time.as_secs_f64()),
+                },
+                retry_after: None,
+                usage: None,
+            }),
+        }
+    }
+
+    /// Attempts until one succeeds, none is worth making, or somebody says stop.
+    async fn attempts<T, F>(
+        &self,
+        path: &StepPath,
+        options: CallOptions,
+        first: u32,
+        price: impl Fn(&Usage) -> Option<rust_decimal::Decimal>,
+        call: impl Fn() -> F,
+    ) -> Result<Called<(T, Option<Usage>)>, Stop>
+    where
+        F: Future<Output = Result<(T, Option<Usage>), AttemptFailure>> + Send,
+    {
+        let last = first.saturating_add(options.max_attempts.max(1) - 1);
+        let mut number = first;
+        loop {
+            let ended = |usage: Option<Usage>, error: Option<String>| AttemptEnd {
+                number,
+                error,
+                usage,
+                cost_usd: usage.as_ref().and_then(&price),
+            };
+            let failed = match self.attempt(options.timeout, call()).await {
+                Ok((value, usage)) => {
+                    return Ok(Called { attempt: ended(usage, None), result: Ok((value, usage)) });
+                }
+                Err(failed) => failed,
+            };
+            let attempt = ended(failed.usage, Some(failed.failure.to_string()));
+            if number >= last || !failed.failure.kind.is_transient() || self.is_late() {
+                return Ok(Called { result: Err(failed.failure), attempt });
+            }
+            tracing::warn!(path = %path, attempt = number, error = %failed.failure, "call failed, trying again");
+            // The pause comes before the row of the next attempt: what is recorded as sent is about to be.
+            let pause = self.run.services.clock.sleep(retry::pause(path, number, failed.retry_after));
+            let mut signal = self.run.signal.clone();
+            if let Either::Left((reason, _)) = select(Box::pin(signal.stopped()), pause).await {
+                return Err(reason.into());
+            }
+            let write = Write::Attempt { path: path.clone(), ended: attempt, next: Some(number + 1) };
+            self.write(vec![write]).await?;
+            number += 1;
+        }
+    }
+
+    async fn write(&self, writes: Vec<Write>) -> Result<(), Stop> {
+        let commit = Commit {
+            lease: self.run.lease.clone(),
+            session: self.session,
+            at: self.run.services.clock.now(),
+            detached: self.account.detached,
+            writes,
+        };
+        self.run.services.record.commit(commit).await.map_err(stop_of)
+    }
+}
+
+impl Host for LiveHost {
+    fn admit<'a>(
+        &'a self,
+        path: &'a StepPath,
+        request: Option<&'a ModelRequest>,
+    ) -> BoxFuture<'a, Result<(), Stop>> {
+        async move {
+            self.run.signal.check()?;
+            if let Some(request) = request {
+                let price = |usage: &Usage| self.run.services.models.cost(&request.model, usage);
+                let amount = Amount::estimate(request, price);
+                self.run.budgets.reserve(&self.account, amount).map_err(Stop::Budget)?;
+                let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+                reserved.insert(path.clone(), amount);
+            }
+            Ok(())
+        }
+        .boxed()
+    }
+
+    fn model<'a>(
+        &'a self,
+        path: &'a StepPath,
+        request: &'a ModelRequest,
+        options: CallOptions,
+        first: u32,
+    ) -> BoxFuture<'a, Result<Called<ModelReply>, Stop>> {
+        async move {
+            let models = &self.run.services.models;
+            let calls = &self.run.services.calls;
+            let price = |usage: &Usage| models.cost(&request.model, usage);
+            let call = || async {
+                // The semaphore is never closed; without a permit the call is made all the same.
+                let _permit = calls.acquire().await.ok();
+                models.call(request, None).await.map(|Answer { reply, usage }| (reply, usage))
+            };
+            let called = self.attempts(path, options, first, price, call).await;
+            let used = match &called {
+                Ok(called) => called.attempt.usage.map(|usage| Amount::of(&usage, called.attempt.cost_usd)),
+                Err(_) => None,
+            };
+            let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(amount) = reserved.remove(path) {
+                self.run.budgets.settle(&self.account, amount, used.unwrap_or_default());
+            }
+            drop(reserved);
+            called.map(|called| Called {
+                result: called.result.map(|(reply, _)| reply),
+                attempt: called.attempt,
+            })
+        }
+        .boxed()
+    }
+
+    fn external<'a>(
+        &'a self,
+        path: &'a StepPath,
+        call: &'a ExternalCall,
+        options: CallOptions,
+        first: u32,
+    ) -> BoxFuture<'a, Result<Called<ExternalReply>, Stop>> {
+        async move {
+            let tools = &self.run.services.tools;
+            let once = || async {
+                tools.call(call).await.map(|reply| (reply, None)).map_err(|failure| AttemptFailure {
+                    failure,
+                    retry_after: None,
+                    usage: None,
+                })
+            };
+            // A call that failed may have taken effect: one attempt, unless the tool can be repeated.
+            let options = CallOptions { max_attempts: 1, ..options };
+            let called = self.attempts(path, options, first, |_| None, once).await?;
+            Ok(Called { result: called.result.map(|(reply, _)| reply), attempt: called.attempt })
+        }
+        .boxed()
+    }
+
+    fn commit<'a>(&'a self, writes: Vec<Write>) -> BoxFuture<'a, Result<(), Stop>> {
+        self.write(writes).boxed()
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        self.run.services.clock.sleep(duration)
+    }
+
+    fn request<'a>(&'a self, at: ContentHash) -> BoxFuture<'a, Option<Value>> {
+        async move { request(&*self.run.services.record, at).await.ok().flatten() }.boxed()
+    }
+}

@@ -1,0 +1,95 @@
+//! Reading the tape and documents back from the record.
+
+use papertape_core::id::ContentHash;
+use papertape_core::ports::{Record, RecordError};
+use papertape_core::record::{SessionId, TapeRow};
+use papertape_core::tape::{Stop, expand, expand_request, references};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// What a failing record means for a run.
+pub(crate) fn stop_of(error: RecordError) -> Stop {
+    match error {
+        RecordError::LostLease => Stop::LostLease,
+        other => Stop::Record(other.to_string()),
+    }
+}
+
+/// The rows of a session's tape, with their outcomes expanded.
+pub(crate) async fn rows(
+    record: &dyn Record,
+    session: SessionId,
+    detached: bool,
+) -> Result<Vec<TapeRow>, RecordError> {
+    let mut rows = record.tape(session, detached).await?;
+    let lifted: Vec<ContentHash> =
+        rows.iter().filter_map(|row| row.outcome.as_ref()).flat_map(references).collect();
+    let texts = record.texts(lifted).await?;
+    for row in &mut rows {
+        if let Some(outcome) = &mut row.outcome {
+            *outcome = expanded(outcome, &texts)?;
+        }
+    }
+    Ok(rows)
+}
+
+/// A document by its hash; `None` where it is not in the record.
+pub(crate) async fn document(record: &dyn Record, hash: ContentHash) -> Result<Option<Value>, RecordError> {
+    let Some(body) = record.texts(vec![hash]).await?.remove(&hash) else { return Ok(None) };
+    let stored: Value = serde_json::from_str(&body)
+        .map_err(|error| RecordError::Inconsistent(format!("document {hash} is no JSON: {error}")))?;
+    let texts = record.texts(references(&stored)).await?;
+    expanded(&stored, &texts).map(Some)
+}
+
+/// A stored document, expanded.
+pub(crate) async fn expand_stored(record: &dyn Record, stored: &Value) -> Result<Value, RecordError> {
+    let texts = record.texts(references(stored)).await?;
+    expanded(stored, &texts)
+}
+
+/// A request, gathered link by link; `None` where a part of it is not in the record.
+pub(crate) async fn request(record: &dyn Record, at: ContentHash) -> Result<Option<Value>, RecordError> {
+    let mut texts: BTreeMap<ContentHash, String> = BTreeMap::new();
+    // Each round fetches what the last one found missing: links first, then their parts.
+    loop {
+        let missing = match expand_request(at, &|hash| texts.get(&hash).cloned()) {
+            Ok(whole) => return Ok(Some(whole)),
+            Err(missing) => missing.0,
+        };
+        let wanted = related(&texts, missing);
+        let found = record.texts(wanted).await?;
+        if !found.contains_key(&missing) {
+            return Ok(None);
+        }
+        texts.extend(found);
+    }
+}
+
+/// The missing hash, and all others that the texts at hand refer to and that are missing too.
+fn related(texts: &BTreeMap<ContentHash, String>, missing: ContentHash) -> Vec<ContentHash> {
+    let mut wanted = vec![missing];
+    for body in texts.values() {
+        let Ok(value) = serde_json::from_str::<Value>(body) else { continue };
+        wanted.extend(references(&value));
+        wanted.extend(hashes(&value));
+    }
+    wanted.retain(|hash| !texts.contains_key(hash));
+    wanted.sort_unstable();
+    wanted.dedup();
+    wanted
+}
+
+/// Hashes that a link of a chain names.
+fn hashes(link: &Value) -> Vec<ContentHash> {
+    let added = link["added"].as_array().into_iter().flatten();
+    added
+        .chain([&link["previous"], &link["head"]])
+        .filter_map(|value| value.as_str().and_then(ContentHash::from_hex))
+        .collect()
+}
+
+fn expanded(stored: &Value, texts: &BTreeMap<ContentHash, String>) -> Result<Value, RecordError> {
+    expand(stored, &|hash| texts.get(&hash).cloned())
+        .map_err(|missing| RecordError::Inconsistent(missing.to_string()))
+}

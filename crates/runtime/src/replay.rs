@@ -1,0 +1,199 @@
+//! Replay: the same days on the same tape, with a host that performs nothing.
+
+use crate::config::SimulationConfig;
+use crate::load::{self, stop_of};
+use crate::services::Services;
+use crate::simulate::state_of;
+use futures::FutureExt as _;
+use papertape_agents::config::AgentConfig;
+use papertape_agents::day::{DayInput, StartState, run_day};
+use papertape_core::id::{AgentName, ContentHash};
+use papertape_core::json::difference;
+use papertape_core::market::{Dataset, TradingDay};
+use papertape_core::message::{ModelReply, ModelRequest};
+use papertape_core::ports::{BoxFuture, ExternalCall, ExternalReply, Record};
+use papertape_core::record::{JobRow, Write};
+use papertape_core::tape::{CallOptions, Called, Host, Session, StepPath, Stop, Tape};
+use papertape_core::time::Date;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a replay found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Sessions that came out equal.
+    pub equal: usize,
+    /// Steps that were read on the way.
+    pub steps: usize,
+    /// Sessions that have not ended, and so were not replayed.
+    pub unfinished: usize,
+    /// Sessions that did not come out equal, the first of each agent: its later days start from it.
+    pub faults: Vec<Fault>,
+}
+
+/// A session that did not come out equal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The agent.
+    pub agent: AgentName,
+    /// The trading day.
+    pub date: Date,
+    /// What differs, and where.
+    pub reason: String,
+}
+
+/// Runs every finished session of a job on its tape and compares requests, books and end states.
+/// Needs neither provider nor network.
+///
+/// # Errors
+/// A sentence where the job cannot be replayed at all: its config or its data cannot be read.
+pub async fn run(services: &Services, job: &JobRow) -> Result<Report, String> {
+    let config: SimulationConfig = serde_json::from_value(job.config.clone())
+        .map_err(|error| format!("the job's config cannot be read: {error}"))?;
+    let dataset = services.datasets.open(config.dataset.hash)?;
+    let mut report = Report::default();
+    for agent in &config.agents {
+        let replay = Replay { services, config: &config, dataset: &dataset, job };
+        if let Err((date, stop)) = replay.run_agent(agent, &mut report).await {
+            let fault = Fault { agent: agent.name.clone(), date, reason: stop.to_string() };
+            report.faults.push(fault);
+        }
+    }
+    Ok(report)
+}
+
+struct Replay<'a> {
+    services: &'a Services,
+    config: &'a SimulationConfig,
+    dataset: &'a Dataset,
+    job: &'a JobRow,
+}
+
+impl Replay<'_> {
+    async fn run_agent(&self, agent: &AgentConfig, report: &mut Report) -> Result<(), (Date, Stop)> {
+        let record = &*self.services.record;
+        let at_start = |stop| (self.config.start_date, stop);
+        let hash = self.config.starts.get(&agent.name).copied();
+        let hash =
+            hash.ok_or_else(|| at_start(Stop::Record(format!("{} has no start state", agent.name))))?;
+        let mut state = state_of(record, hash).await.map_err(at_start)?;
+        let days = self.dataset.trading_days(self.config.start_date, self.config.end_date);
+        for (index, day) in days.iter().enumerate() {
+            let at = |stop| (day.date, stop);
+            let found = record.find_session(&self.job.id, &agent.name, day.date).await;
+            let Some(found) = found.map_err(|error| at(stop_of(error)))? else { continue };
+            if !found.completed {
+                report.unfinished += 1;
+                continue;
+            }
+            let last = index + 1 == days.len();
+            let agent = match &self.config.branch {
+                Some(branch)
+                    if branch.date < day.date || (branch.date == day.date && !branch.at.contains('/')) =>
+                {
+                    branch.agent.as_ref().unwrap_or(agent)
+                }
+                _ => agent,
+            };
+            let rows = load::rows(record, found.id, false).await.map_err(|error| at(stop_of(error)))?;
+            report.steps += rows.len();
+            let replayed = self.run_session(agent, *day, last, state, Tape::new(rows).sealed());
+            state = Box::pin(replayed).await.map_err(at)?;
+            self.compare(agent, day.date, &state).await.map_err(at)?;
+            report.equal += 1;
+        }
+        Ok(())
+    }
+
+    async fn run_session(
+        &self,
+        agent: &AgentConfig,
+        day: TradingDay,
+        last: bool,
+        start: StartState,
+        tape: Tape,
+    ) -> Result<StartState, Stop> {
+        let host = ReplayHost { record: Arc::clone(&self.services.record) };
+        let seed = start.day_seed(agent, day.date);
+        let session = Session::new(Arc::new(host), tape, Arc::clone(&self.services.redactor), seed);
+        let input = DayInput {
+            agent,
+            house_version: self.services.models.house_version(&agent.model),
+            prompts: &self.services.prompts,
+            symbols: &self.config.symbols,
+            dataset: self.dataset,
+            day,
+            last,
+        };
+        let mut root = session.root();
+        let result = run_day(&mut root, &input, start).await?;
+        session.finish(Vec::new()).await?;
+        Ok(result.state)
+    }
+
+    /// The state that the day left, against the one that was stored.
+    async fn compare(&self, agent: &AgentConfig, date: Date, state: &StartState) -> Result<(), Stop> {
+        let record = &*self.services.record;
+        let stored = record.agent_state(&self.job.id, &agent.name, Some(date)).await.map_err(stop_of)?;
+        let now = state.to_doc();
+        match stored {
+            Some(stored) if stored.hash == now.hash && stored.after == Some(date) => Ok(()),
+            Some(stored) => {
+                let was = load::expand_stored(record, &stored.state).await.map_err(stop_of)?;
+                let found = difference(&was, &papertape_core::json::to_value(state));
+                let place = found.map_or_else(|| "its day".to_owned(), |found| found.pointer);
+                Err(Stop::Record(format!("the state after {date} differs from the stored one at {place}")))
+            }
+            None => Err(Stop::Record(format!("there is no stored state after {date}"))),
+        }
+    }
+}
+
+/// Performs nothing. A sealed tape asks it for nothing but old requests.
+struct ReplayHost {
+    record: Arc<dyn Record>,
+}
+
+impl Host for ReplayHost {
+    fn admit<'a>(
+        &'a self,
+        path: &'a StepPath,
+        _: Option<&'a ModelRequest>,
+    ) -> BoxFuture<'a, Result<(), Stop>> {
+        async move { Err(Stop::Missing(path.clone())) }.boxed()
+    }
+
+    fn model<'a>(
+        &'a self,
+        path: &'a StepPath,
+        _: &'a ModelRequest,
+        _: CallOptions,
+        _: u32,
+    ) -> BoxFuture<'a, Result<Called<ModelReply>, Stop>> {
+        async move { Err(Stop::Missing(path.clone())) }.boxed()
+    }
+
+    fn external<'a>(
+        &'a self,
+        path: &'a StepPath,
+        _: &'a ExternalCall,
+        _: CallOptions,
+        _: u32,
+    ) -> BoxFuture<'a, Result<Called<ExternalReply>, Stop>> {
+        async move { Err(Stop::Missing(path.clone())) }.boxed()
+    }
+
+    fn commit<'a>(&'a self, _: Vec<Write>) -> BoxFuture<'a, Result<(), Stop>> {
+        async { Err(Stop::Misuse("a replay writes nothing".to_owned())) }.boxed()
+    }
+
+    /// Never: what was not too late then is not too late now.
+    fn sleep(&self, _: Duration) -> BoxFuture<'static, ()> {
+        std::future::pending().boxed()
+    }
+
+    fn request<'a>(&'a self, at: ContentHash) -> BoxFuture<'a, Option<Value>> {
+        async move { load::request(&*self.record, at).await.ok().flatten() }.boxed()
+    }
+}

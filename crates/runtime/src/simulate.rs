@@ -1,0 +1,257 @@
+//! A simulation: agents side by side, the days of each in order.
+
+use crate::branch::before_cut;
+use crate::budget::Budgets;
+use crate::config::{Branch, SimulationConfig};
+use crate::host::{JobRun, LiveHost};
+use crate::load::{self, stop_of};
+use crate::services::Services;
+use crate::stopping::{StopReason, StopSignal};
+use crate::summarise;
+use futures::future::join_all;
+use papertape_agents::config::AgentConfig;
+use papertape_agents::day::{DayInput, StartState, run_day};
+use papertape_core::id::{AgentName, ContentHash, JobId};
+use papertape_core::market::{Dataset, TradingDay};
+use papertape_core::money::Money;
+use papertape_core::ports::Record;
+use papertape_core::record::{DayStatus, JobRow, JobStatus, Lease, NewSession, Write};
+use papertape_core::tape::{Session, Stop, Tape};
+use papertape_core::time::Date;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Told of what happens, for progress bars. Never asked anything.
+pub trait Observer: Send + Sync {
+    /// An agent's day is over.
+    fn day_ended(&self, agent: &AgentName, date: Date, status: DayStatus, portfolio_value: Money);
+}
+
+/// Nobody watches.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unobserved;
+
+impl Observer for Unobserved {
+    fn day_ended(&self, _: &AgentName, _: Date, _: DayStatus, _: Money) {}
+}
+
+/// How a job ended, or stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobEnd {
+    /// Its status now.
+    pub status: JobStatus,
+    /// Why it is not `completed`.
+    pub error: Option<String>,
+}
+
+/// What became of one agent's days.
+struct AgentEnd {
+    completed: usize,
+    failed: usize,
+    stop: Option<Stop>,
+}
+
+/// Runs a claimed job until it ends or stops. Writes everything but the job's own status.
+///
+/// # Errors
+/// [`Stop::LostLease`]: somebody else has the job, and nothing more may be written for it.
+pub async fn run(
+    services: &Services,
+    (lease, job): (&Lease, &JobRow),
+    signal: StopSignal,
+    observer: &dyn Observer,
+) -> Result<JobEnd, Stop> {
+    let failed = |error: String| Ok(JobEnd { status: JobStatus::Failed, error: Some(error) });
+    let config: SimulationConfig = match serde_json::from_value(job.config.clone()) {
+        Ok(config) => config,
+        Err(error) => return failed(format!("the job's config cannot be read: {error}")),
+    };
+    let dataset = match services.datasets.open(config.dataset.hash) {
+        Ok(dataset) => dataset,
+        Err(error) => return failed(error),
+    };
+    let spent = services.record.spent(&job.id).await.map_err(stop_of)?;
+    let run = Arc::new(JobRun {
+        services: services.clone(),
+        lease: lease.clone(),
+        budgets: Budgets::rebuild(config.budget, spent),
+        signal,
+    });
+    let plan = Plan { run: &run, config: &config, dataset: &dataset, job: &job.id, observer };
+    let ends = join_all(config.agents.iter().map(|agent| plan.run_agent(agent))).await;
+    let mut summaries = Ok(());
+    if config.summaries && ends.iter().all(|end| !matches!(end.stop, Some(Stop::LostLease))) {
+        summaries = summarise::run(&run, &config, &job.id).await;
+    }
+    conclude(&run, ends, summaries)
+}
+
+/// The job's status from what became of its agents.
+fn conclude(run: &JobRun, ends: Vec<AgentEnd>, summaries: Result<(), Stop>) -> Result<JobEnd, Stop> {
+    let completed: usize = ends.iter().map(|end| end.completed).sum();
+    let failed: usize = ends.iter().map(|end| end.failed).sum();
+    let mut stops: Vec<Stop> = ends.into_iter().filter_map(|end| end.stop).collect();
+    // A budget of summaries that is used up is their business alone.
+    stops.extend(summaries.err().filter(|stop| !matches!(stop, Stop::Budget(_))));
+    if stops.iter().any(|stop| matches!(stop, Stop::LostLease)) {
+        return Err(Stop::LostLease);
+    }
+    let status = match run.signal.reason() {
+        Some(StopReason::Cancelled) if !stops.is_empty() => JobStatus::Cancelled,
+        Some(StopReason::Shutdown) if !stops.is_empty() => JobStatus::Queued,
+        Some(StopReason::LostLease) => return Err(Stop::LostLease),
+        _ if stops.is_empty() && failed == 0 => JobStatus::Completed,
+        _ if completed == 0 => JobStatus::Failed,
+        _ => JobStatus::Partial,
+    };
+    let reasons: std::collections::BTreeSet<String> = stops.iter().map(ToString::to_string).collect();
+    let error = match (reasons.is_empty(), failed) {
+        (true, 0) => None,
+        (true, failed) => Some(format!("{failed} model-day(s) failed")),
+        (false, _) => Some(reasons.into_iter().collect::<Vec<_>>().join("; ")),
+    };
+    Ok(JobEnd { status, error })
+}
+
+/// One running job, as its agents see it.
+struct Plan<'a> {
+    run: &'a Arc<JobRun>,
+    config: &'a SimulationConfig,
+    dataset: &'a Arc<Dataset>,
+    job: &'a JobId,
+    observer: &'a dyn Observer,
+}
+
+impl Plan<'_> {
+    /// All days of one agent that are not done yet.
+    async fn run_agent(&self, agent: &AgentConfig) -> AgentEnd {
+        let mut end = AgentEnd { completed: 0, failed: 0, stop: None };
+        end.stop = self.run_days(agent, &mut end.completed, &mut end.failed).await.err();
+        if let Some(stop) = &end.stop {
+            tracing::info!(job = %self.job, agent = %agent.name, reason = %stop, "agent stopped");
+        }
+        end
+    }
+
+    async fn run_days(
+        &self,
+        agent: &AgentConfig,
+        completed: &mut usize,
+        failed: &mut usize,
+    ) -> Result<(), Stop> {
+        let record = &*self.run.services.record;
+        let (mut state, after) = start_state(record, self.config, self.job, agent).await?;
+        let days = self.dataset.trading_days(self.config.start_date, self.config.end_date);
+        for (index, day) in days.iter().enumerate() {
+            if after.is_some_and(|after| day.date <= after) {
+                *completed += 1;
+                continue;
+            }
+            self.run.signal.check()?;
+            let last = index + 1 == days.len();
+            let (next, status) = Box::pin(self.run_session(agent, *day, last, state)).await?;
+            match status {
+                DayStatus::Failed => *failed += 1,
+                _ => *completed += 1,
+            }
+            self.observer.day_ended(&agent.name, day.date, status, next.books.last_value());
+            state = next;
+        }
+        Ok(())
+    }
+
+    /// One agent's day: on its tape as far as that goes, then live.
+    async fn run_session(
+        &self,
+        agent: &AgentConfig,
+        day: TradingDay,
+        last: bool,
+        start: StartState,
+    ) -> Result<(StartState, DayStatus), Stop> {
+        let services = &self.run.services;
+        let record = &*services.record;
+        let new = NewSession { agent: agent.name.clone(), date: day.date, at: services.clock.now() };
+        let opened = record.open_session(&self.run.lease, new).await.map_err(stop_of)?;
+        let mut tape = Tape::new(load::rows(record, opened.id, false).await.map_err(stop_of)?);
+        let mut agent = agent;
+        if let Some(branch) = &self.config.branch {
+            if branch.date < day.date || (branch.date == day.date && !branch.at.contains('/')) {
+                agent = branch.agent.as_ref().unwrap_or(agent);
+            }
+            tape = inherit(record, tape, branch, agent, day.date).await?;
+        }
+        let time = Duration::from_secs(agent.limits.session_timeout_secs);
+        let who = (agent.name.clone(), day.date);
+        let host = LiveHost::new(Arc::clone(self.run), opened.id, who, false, Some(time));
+        let seed = start.day_seed(agent, day.date);
+        let session = Session::new(Arc::new(host), tape, Arc::clone(&services.redactor), seed);
+        let input = DayInput {
+            agent,
+            house_version: services.models.house_version(&agent.model),
+            prompts: &services.prompts,
+            symbols: &self.config.symbols,
+            dataset: self.dataset,
+            day,
+            last,
+        };
+        let mut root = session.root();
+        let result = run_day(&mut root, &input, start).await?;
+        let status = result.closing.status;
+        let mut writes: Vec<Write> = result.texts.into_iter().map(Write::Text).collect();
+        writes.push(Write::Text(result.closing.state.clone()));
+        writes.push(Write::CloseSession(Box::new(result.closing)));
+        session.finish(writes).await?;
+        Ok((result.state, status))
+    }
+}
+
+/// The newest state of an agent in a job, and the day after which it was stored.
+pub(crate) async fn start_state(
+    record: &dyn Record,
+    config: &SimulationConfig,
+    job: &JobId,
+    agent: &AgentConfig,
+) -> Result<(StartState, Option<Date>), Stop> {
+    match record.agent_state(job, &agent.name, None).await.map_err(stop_of)? {
+        Some(found) => {
+            let whole = load::expand_stored(record, &found.state).await.map_err(stop_of)?;
+            Ok((read_state(whole)?, found.after))
+        }
+        None => {
+            let hash = config.starts.get(&agent.name).copied();
+            let hash = hash.ok_or_else(|| Stop::Record(format!("{} has no start state", agent.name)))?;
+            Ok((state_of(record, hash).await?, None))
+        }
+    }
+}
+
+/// A stored start state.
+pub(crate) async fn state_of(record: &dyn Record, hash: ContentHash) -> Result<StartState, Stop> {
+    let whole = load::document(record, hash).await.map_err(stop_of)?;
+    read_state(whole.ok_or_else(|| Stop::Record(format!("the start state {hash} is not in the record")))?)
+}
+
+fn read_state(whole: serde_json::Value) -> Result<StartState, Stop> {
+    serde_json::from_value(whole)
+        .map_err(|error| Stop::Record(format!("a start state cannot be read: {error}")))
+}
+
+/// Lets a branch's session copy what the parent did before the cut.
+async fn inherit(
+    record: &dyn Record,
+    tape: Tape,
+    branch: &Branch,
+    agent: &AgentConfig,
+    date: Date,
+) -> Result<Tape, Stop> {
+    if date > branch.date {
+        return Ok(tape);
+    }
+    let parent = record.find_session(&branch.job, &agent.name, date).await.map_err(stop_of)?;
+    let Some(parent) = parent else { return Ok(tape) };
+    let mut rows = load::rows(record, parent.id, false).await.map_err(stop_of)?;
+    if date == branch.date {
+        rows = before_cut(rows, &branch.at);
+    }
+    Ok(tape.inheriting(format!("{}/{}", branch.job, parent.id), rows))
+}

@@ -1,0 +1,95 @@
+//! Summaries, beside the sessions: they never delay or fail one, have a budget of their own, and can be
+//! taken up again.
+
+use crate::config::SimulationConfig;
+use crate::host::{JobRun, LiveHost};
+use crate::load::{self, stop_of};
+use futures::StreamExt as _;
+use papertape_agents::config::AgentConfig;
+use papertape_agents::summary::{message_request, session_request};
+use papertape_core::id::JobId;
+use papertape_core::message::{ModelReply, ModelRequest};
+use papertape_core::record::{SessionId, Write};
+use papertape_core::tape::{Ctx, Key, OutcomeKind, Session, State, StepPath, Stop, Tape};
+use papertape_core::time::Date;
+use std::sync::Arc;
+
+/// Sessions that are summarised at once.
+const SIDE_BY_SIDE: usize = 8;
+
+/// Writes the summaries that are missing.
+pub(crate) async fn run(run: &Arc<JobRun>, config: &SimulationConfig, job: &JobId) -> Result<(), Stop> {
+    let missing = run.services.record.unsummarised(job).await.map_err(stop_of)?;
+    let mut work = futures::stream::iter(missing)
+        .map(|(session, name, date)| async move {
+            match config.agents.iter().find(|agent| agent.name == name) {
+                Some(agent) => summarise(run, agent, session, date).await,
+                None => Ok(()),
+            }
+        })
+        .buffer_unordered(SIDE_BY_SIDE);
+    let mut result = Ok(());
+    while let Some(one) = work.next().await {
+        result = result.and(one);
+    }
+    result
+}
+
+/// Summarises each assistant message of a session, then the session.
+async fn summarise(run: &Arc<JobRun>, agent: &AgentConfig, id: SessionId, date: Date) -> Result<(), Stop> {
+    let services = &run.services;
+    let record = &*services.record;
+    let said = said(load::rows(record, id, false).await.map_err(stop_of)?);
+    let tape = Tape::new(load::rows(record, id, true).await.map_err(stop_of)?);
+    let host = LiveHost::new(Arc::clone(run), id, (agent.name.clone(), date), true, None);
+    let seed = papertape_core::id::ContentHash::of(b"summary");
+    let session = Session::new(Arc::new(host), tape, Arc::clone(&services.redactor), seed);
+    let root = session.root();
+    let version = services.models.house_version(&agent.model);
+    let prompts = &services.prompts;
+
+    let mut writes = Vec::new();
+    for (number, (path, content)) in (1_u32..).zip(&said) {
+        let mut ctx = root.child(Key::Node("summary".to_owned(), number))?;
+        let request = message_request(prompts, agent, version, content);
+        let summary = ask(&mut ctx, agent, request.map_err(|error| error.to_string())).await?;
+        writes.push(Write::Summary { path: Some(path.clone()), summary });
+    }
+    let mut ctx = root.child(Key::node("session_summary"))?;
+    let contents: Vec<String> = said.into_iter().map(|(_, content)| content).collect();
+    let summary = if contents.is_empty() {
+        Err("the agent said nothing".to_owned())
+    } else {
+        let request = session_request(prompts, agent, version, &contents);
+        ask(&mut ctx, agent, request.map_err(|error| error.to_string())).await?
+    };
+    writes.push(Write::Summary { path: None, summary });
+    session.finish(writes).await
+}
+
+/// What the assistant said, with the steps in which it did.
+fn said(rows: Vec<papertape_core::record::TapeRow>) -> Vec<(StepPath, String)> {
+    rows.into_iter()
+        .filter(|row| row.path.kind() == "model" && row.state == State::Done(OutcomeKind::Ok))
+        .filter_map(|row| {
+            let reply: ModelReply = serde_json::from_value(row.outcome?).ok()?;
+            Some((row.path, reply.text)).filter(|(_, text)| !text.trim().is_empty())
+        })
+        .collect()
+}
+
+async fn ask(
+    ctx: &mut Ctx,
+    agent: &AgentConfig,
+    request: Result<ModelRequest, String>,
+) -> Result<Result<String, String>, Stop> {
+    let request = match request {
+        Ok(request) => request,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    Ok(match ctx.aside(&request, agent.limits.call_options()).await? {
+        Ok(reply) if reply.text.trim().is_empty() => Err("the model gave no summary".to_owned()),
+        Ok(reply) => Ok(reply.text.trim().to_owned()),
+        Err(failure) => Err(failure.to_string()),
+    })
+}

@@ -1,0 +1,166 @@
+//! Takes jobs from the queue, keeps their leases, and says how they ended.
+
+use crate::services::Services;
+use crate::simulate::{self, JobEnd, Observer, Unobserved};
+use crate::stopping::{StopReason, StopSignal, Stopper};
+use futures::future::{Either, select};
+use papertape_core::id::JobId;
+use papertape_core::ports::RecordError;
+use papertape_core::record::{JobRow, JobStatus, Lease};
+use papertape_core::tape::Stop;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Notify, Semaphore};
+
+/// How a worker works.
+#[derive(Clone, Debug)]
+pub struct WorkerOptions {
+    /// Who holds its leases: unique in the world, readable by people.
+    pub owner: String,
+    /// How long a lease lasts; renewed three times as often. A job whose worker died is free again
+    /// after so long.
+    pub lease_for: Duration,
+    /// How often the queue is looked at when nothing rings.
+    pub poll_every: Duration,
+    /// Jobs that it runs at once.
+    pub parallel_jobs: usize,
+}
+
+/// Runs jobs.
+#[derive(Clone)]
+pub struct Worker {
+    services: Services,
+    options: WorkerOptions,
+    bell: Arc<Notify>,
+}
+
+impl Worker {
+    /// A worker with these services.
+    #[must_use]
+    pub fn new(services: Services, options: WorkerOptions) -> Self {
+        Self { services, options, bell: Arc::default() }
+    }
+
+    /// Rung where a job may have been queued: the queue is looked at without waiting.
+    #[must_use]
+    pub fn bell(&self) -> Arc<Notify> {
+        Arc::clone(&self.bell)
+    }
+
+    /// Claims and runs one job. `None` where it cannot be claimed: it is not there, has stopped, or
+    /// somebody else has it.
+    ///
+    /// # Errors
+    /// The record's.
+    pub async fn run_job(
+        &self,
+        job: &JobId,
+        shutdown: &StopSignal,
+        observer: &dyn Observer,
+    ) -> Result<Option<JobEnd>, RecordError> {
+        let queue = &self.services.queue;
+        match queue.claim(&self.options.owner, self.options.lease_for, Some(job)).await? {
+            Some((lease, row)) => self.run_claimed(&lease, &row, shutdown, observer).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Takes jobs until shutdown, then waits for those under way to stop after their step.
+    pub async fn serve(&self, shutdown: StopSignal) {
+        let places = Arc::new(Semaphore::new(self.options.parallel_jobs.max(1)));
+        let mut running = tokio::task::JoinSet::new();
+        let mut listening = shutdown.clone();
+        loop {
+            while running.try_join_next().is_some() {}
+            let stopped = Box::pin(listening.stopped());
+            let place = Arc::clone(&places).acquire_owned();
+            let place = match select(stopped, Box::pin(place)).await {
+                Either::Left(_) => break,
+                // The semaphore is never closed.
+                Either::Right((place, _)) => place.ok(),
+            };
+            let claimed = self.services.queue.claim(&self.options.owner, self.options.lease_for, None).await;
+            match claimed {
+                Ok(Some((lease, row))) => {
+                    let (worker, shutdown, bell) = (self.clone(), shutdown.clone(), self.bell());
+                    running.spawn(async move {
+                        if let Err(error) = worker.run_claimed(&lease, &row, &shutdown, &Unobserved).await {
+                            tracing::error!(job = %row.id, error = %error, "job could not be ended");
+                        }
+                        drop(place);
+                        bell.notify_one();
+                    });
+                    continue;
+                }
+                Ok(None) => {}
+                Err(error) => tracing::error!(error = %error, "the queue cannot be read"),
+            }
+            drop(place);
+            let wake =
+                select(Box::pin(self.bell.notified()), self.services.clock.sleep(self.options.poll_every));
+            if let Either::Left(_) = select(Box::pin(listening.stopped()), wake).await {
+                break;
+            }
+        }
+        while running.join_next().await.is_some() {}
+    }
+
+    async fn run_claimed(
+        &self,
+        lease: &Lease,
+        row: &JobRow,
+        shutdown: &StopSignal,
+        observer: &dyn Observer,
+    ) -> Result<JobEnd, RecordError> {
+        tracing::info!(job = %row.id, kind = %row.kind, epoch = lease.epoch, "job started");
+        let stopper = Stopper::default();
+        let work = async {
+            match row.kind.as_str() {
+                "simulate" => simulate::run(&self.services, (lease, row), stopper.signal(), observer).await,
+                other => Ok(JobEnd {
+                    status: JobStatus::Failed,
+                    error: Some(format!("this version cannot run jobs of the kind `{other}`")),
+                }),
+            }
+        };
+        let watch = self.watch(lease, shutdown.clone(), &stopper);
+        let end = match select(Box::pin(work), Box::pin(watch)).await {
+            Either::Left((end, _)) => end,
+            Either::Right(((), _)) => Err(Stop::LostLease),
+        };
+        let end = match end {
+            Ok(end) => end,
+            Err(Stop::LostLease) => return Err(RecordError::LostLease),
+            Err(stop) => JobEnd { status: JobStatus::Failed, error: Some(stop.to_string()) },
+        };
+        self.services.queue.finish(lease, end.status, end.error.clone()).await?;
+        tracing::info!(job = %row.id, status = %end.status, error = end.error.as_deref(), "job ended");
+        Ok(end)
+    }
+
+    /// Renews the lease and passes on what must stop the job. Ends when the lease is lost.
+    async fn watch(&self, lease: &Lease, mut shutdown: StopSignal, stopper: &Stopper) {
+        // Often enough for a cancellation to be felt at once.
+        let every = (self.options.lease_for / 3).min(Duration::from_secs(1));
+        let mut going_down = false;
+        loop {
+            let pause = self.services.clock.sleep(every);
+            if going_down {
+                pause.await;
+            } else if let Either::Left((reason, _)) = select(Box::pin(shutdown.stopped()), pause).await {
+                stopper.stop(reason);
+                going_down = true;
+            }
+            match self.services.queue.renew(lease, self.options.lease_for).await {
+                Ok(true) => stopper.stop(StopReason::Cancelled),
+                Ok(false) => {}
+                Err(RecordError::LostLease) => {
+                    stopper.stop(StopReason::LostLease);
+                    return;
+                }
+                // The lease itself says when it is too late.
+                Err(error) => tracing::warn!(job = %lease.job, error = %error, "the lease was not renewed"),
+            }
+        }
+    }
+}
