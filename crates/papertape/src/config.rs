@@ -1,0 +1,335 @@
+//! The configuration: a TOML file, `PAPERTAPE_*` variables over it, and the command line over both.
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use figment::Figment;
+use figment::providers::{Env, Format as _, Serialized, Toml};
+use papertape_agents::config::AgentConfig;
+use papertape_core::broker::MarketProfile;
+use papertape_llm::ModelsConfig;
+use papertape_runtime::budget::Budget;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+/// The file that is read where no other is named.
+const FILE: &str = "papertape.toml";
+/// Variables that begin like ours and are no keys.
+const NO_KEYS: &[&str] = &["config", "test_postgres_url"];
+
+/// Every key, with its default. `docs/configuration.md` explains each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Where everything is kept. Made with mode 0700 where it is not there.
+    pub data_dir: PathBuf,
+    /// Where the server listens.
+    pub listen: SocketAddr,
+    /// A PostgreSQL URL; absent: SQLite in the data directory.
+    pub database_url: Option<String>,
+    /// `prod` or `dev`.
+    pub mode: Mode,
+    /// In `dev`: keep the data at start.
+    pub preserve_dev_data: bool,
+    /// What is logged: `error`, `warn`, `info`, `debug`, `trace`, or filters by target.
+    pub log: String,
+    /// How it is logged.
+    pub log_format: LogFormat,
+    /// Model providers and prices.
+    pub models: ModelsConfig,
+    /// Outside tool servers (MCP) by name.
+    pub tools: BTreeMap<String, ToolServer>,
+    /// Market profiles of your own by name, beside `us_equity`, `cn_a_share` and `crypto`.
+    pub markets: BTreeMap<String, MarketProfile>,
+    /// Files that replace prompts.
+    pub prompts: PromptsConfig,
+    /// What a simulation does where it is not told.
+    pub simulation: SimulationDefaults,
+    /// Agents by themselves: what `--agent NAME` and `models: [NAME]` can name.
+    pub agents: Vec<AgentConfig>,
+    /// Workers.
+    pub worker: WorkerConfig,
+    /// The server.
+    pub server: ServerConfig,
+}
+
+/// Whose data it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Data that counts.
+    #[default]
+    Prod,
+    /// A database of its own, house models alone, wiped at start unless preserved.
+    Dev,
+}
+
+impl Mode {
+    /// As answers spell it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Prod => "prod",
+            Self::Dev => "dev",
+        }
+    }
+}
+
+/// How lines of the log look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// For machines: an object a line.
+    Json,
+}
+
+/// An outside tool server. Give either `command` or `url`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ToolServer {
+    /// A program that speaks MCP on its standard streams, with its arguments.
+    pub command: Vec<String>,
+    /// The address of a server that speaks MCP over streamable HTTP.
+    pub url: Option<String>,
+    /// Names of environment variables that the program gets; it gets no others but `PATH` and `HOME`.
+    pub env: Vec<String>,
+    /// What it answers is not bounded in time: without this no simulation may use it.
+    pub allow_unbounded: bool,
+    /// Tools that are known to be read-only or idempotent, so that a call whose outcome is unknown
+    /// after a crash is sent again.
+    pub repeatable: Vec<String>,
+}
+
+/// Where prompts come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PromptsConfig {
+    /// A folder whose files replace the built-in prompts of the same name.
+    pub dir: Option<PathBuf>,
+}
+
+/// What a simulation does where it is not told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SimulationDefaults {
+    /// The dataset's name or hash prefix.
+    pub dataset: String,
+    /// What may be traded; empty: all that the dataset has.
+    pub symbols: Vec<String>,
+    /// The market profile's name.
+    pub market: String,
+    /// What each agent starts with.
+    pub initial_cash: rust_decimal::Decimal,
+    /// Write summaries of what agents say?
+    pub summaries: bool,
+    /// What a job may use.
+    pub budget: Budget,
+}
+
+impl Default for SimulationDefaults {
+    fn default() -> Self {
+        Self {
+            dataset: "us-daily-2000-2013".to_owned(),
+            symbols: Vec::new(),
+            market: "us_equity".to_owned(),
+            initial_cash: rust_decimal::Decimal::from(100_000),
+            summaries: true,
+            budget: Budget::default(),
+        }
+    }
+}
+
+/// Workers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WorkerConfig {
+    /// Jobs that one process runs at once.
+    pub parallel_jobs: usize,
+    /// Calls to models that one process has under way at once.
+    pub parallel_calls: usize,
+    /// Seconds after which a job whose worker died is free again.
+    pub lease_secs: u64,
+    /// Milliseconds between looks at the queue.
+    pub poll_ms: u64,
+}
+
+impl Default for WorkerConfig {
+    fn default() -> Self {
+        Self { parallel_jobs: 4, parallel_calls: 256, lease_secs: 30, poll_ms: 500 }
+    }
+}
+
+/// The server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ServerConfig {
+    /// Run jobs in the server's process as well.
+    pub work: bool,
+    /// The largest request body, in bytes.
+    pub body_limit_bytes: usize,
+    /// Names, besides loopback's, that requests may come to (the `Host` header).
+    pub allowed_hosts: Vec<String>,
+}
+
+impl Default for ServerConfig {
+    fn default() -> Self {
+        Self { work: true, body_limit_bytes: 1_048_576, allowed_hosts: Vec::new() }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            data_dir: PathBuf::from("papertape-data"),
+            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            database_url: None,
+            mode: Mode::Prod,
+            preserve_dev_data: false,
+            log: "info".to_owned(),
+            log_format: LogFormat::Text,
+            models: ModelsConfig::default(),
+            tools: BTreeMap::new(),
+            markets: BTreeMap::new(),
+            prompts: PromptsConfig::default(),
+            simulation: SimulationDefaults::default(),
+            agents: Vec::new(),
+            worker: WorkerConfig::default(),
+            server: ServerConfig::default(),
+        }
+    }
+}
+
+impl Config {
+    /// Reads the file (`file`, else `PAPERTAPE_CONFIG`, else `papertape.toml` here if there is one) and
+    /// the `PAPERTAPE_*` variables over it; `__` goes a level down (`PAPERTAPE_WORKER__LEASE_SECS`).
+    ///
+    /// # Errors
+    /// A file that is not there or is no TOML, a key that is not known (with the nearest that is), a
+    /// value that does not fit.
+    pub fn load(file: Option<&Path>) -> Result<Self> {
+        let named = file.map(Path::to_path_buf).or_else(|| std::env::var_os("PAPERTAPE_CONFIG").map(Into::into));
+        let mut figment = Figment::from(Serialized::defaults(Self::default()));
+        match named {
+            Some(path) => {
+                if !path.is_file() {
+                    bail!("the config file {} is not there", path.display());
+                }
+                figment = figment.merge(Toml::file_exact(path));
+            }
+            None if Path::new(FILE).is_file() => figment = figment.merge(Toml::file_exact(FILE)),
+            None => {}
+        }
+        let env = Env::prefixed("PAPERTAPE_").filter(|key| !NO_KEYS.contains(&key.as_str())).split("__");
+        let config: Self = figment.merge(env).extract().map_err(explain)?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// The market profile of this name: one of the config's own, or a preset.
+    ///
+    /// # Errors
+    /// A sentence that lists what there is.
+    pub fn market(&self, name: &str) -> Result<MarketProfile, String> {
+        if let Some(profile) = self.markets.get(name) {
+            return Ok(profile.clone());
+        }
+        MarketProfile::preset(name).ok_or_else(|| {
+            let own = self.markets.keys().map(String::as_str);
+            let known: Vec<&str> = ["us_equity", "cn_a_share", "crypto"].into_iter().chain(own).collect();
+            format!("there is no market `{name}`; there are: {}", known.join(", "))
+        })
+    }
+
+    /// The config as TOML, for `papertape config show`. Holds no secret: keys are only ever named.
+    ///
+    /// # Errors
+    /// None in practice.
+    pub fn to_toml(&self) -> Result<String> {
+        let mut shown = self.clone();
+        shown.database_url = shown.database_url.map(|url| without_password(&url));
+        Ok(toml::to_string_pretty(&shown)?)
+    }
+
+    fn check(&self) -> Result<()> {
+        for (name, market) in &self.markets {
+            market.validate().map_err(|reason| anyhow!("markets.{name}: {reason}"))?;
+        }
+        for (name, server) in &self.tools {
+            if server.command.is_empty() == server.url.is_none() {
+                bail!("tools.{name}: give either `command` or `url`");
+            }
+            let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+            if name.is_empty() || !name.chars().all(plain) {
+                bail!("tools.{name}: a name is made of letters, digits and `-`");
+            }
+        }
+        let mut names = std::collections::BTreeSet::new();
+        if let Some(twice) = self.agents.iter().find(|agent| !names.insert(&agent.name)) {
+            bail!("agents: the name `{}` stands twice", twice.name);
+        }
+        Ok(())
+    }
+}
+
+/// A URL without its password, for people to read.
+#[must_use]
+pub fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return "***".to_owned() };
+    match rest.rsplit_once('@') {
+        Some((user, host)) => {
+            let user = user.split(':').next().unwrap_or_default();
+            format!("{scheme}://{user}:***@{host}")
+        }
+        None => url.to_owned(),
+    }
+}
+
+/// Names the key, where it was set, and for an unknown one the nearest that is known.
+fn explain(error: figment::Error) -> anyhow::Error {
+    let mut lines = Vec::new();
+    for error in error {
+        let place = error.metadata.as_ref().map(|metadata| {
+            let source = metadata.source.as_ref().map(|source| format!(" ({source})")).unwrap_or_default();
+            format!("{}{source}", metadata.name)
+        });
+        let path = error.path.join(".");
+        let text = match &error.kind {
+            figment::error::Kind::UnknownField(key, known) => {
+                let nearest = known
+                    .iter()
+                    .map(|candidate| (strsim::damerau_levenshtein(key, candidate), *candidate))
+                    .min()
+                    .filter(|(distance, _)| *distance <= key.len().max(3) / 2 + 1);
+                match nearest {
+                    Some((_, nearest)) => format!("there is no key `{key}`; did you mean `{nearest}`?"),
+                    None => format!("there is no key `{key}`; there are: {}", known.join(", ")),
+                }
+            }
+            other => other.to_string(),
+        };
+        let within = if path.is_empty() { String::new() } else { format!("{path}: ") };
+        lines.push(format!("{within}{text}{}", place.map(|place| format!(" [{place}]")).unwrap_or_default()));
+    }
+    anyhow!(lines.join("\n")).context("the configuration cannot be used")
+}
+
+/// Reads the files of a prompts folder.
+///
+/// # Errors
+/// The folder or a file of it cannot be read.
+pub fn prompt_overrides(dir: &Path) -> Result<BTreeMap<String, String>> {
+    let mut overrides = BTreeMap::new();
+    let folder = std::fs::read_dir(dir).with_context(|| format!("prompts.dir {} cannot be read", dir.display()))?;
+    for entry in folder {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "md") {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let text = std::fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))?;
+            overrides.insert(name, text);
+        }
+    }
+    Ok(overrides)
+}
