@@ -1,1 +1,12 @@
-//! placeholder
+//! Datasets: the bundled one, and a catalogue of those at hand.
+//!
+//! This crate knows file formats; it must never know a model, a database or an agent. What a dataset
+//! means, and who may know what of it when, is [`papertape_core::market`]'s.
+
+mod bundled;
+mod catalogue;
+mod error;
+
+pub use bundled::{BUNDLED_NAME, bundled};
+pub use catalogue::{Catalogue, Entry};
+pub use error::MarketError;

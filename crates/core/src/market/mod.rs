@@ -1,1 +1,40 @@
-//! x
+//! Market data and who may know it when.
+//!
+//! A [`Dataset`] is an immutable, content-hashed snapshot, made by a [`DatasetBuilder`] that refuses
+//! impossible rows. Nothing but a [`MarketView`] hands out its prices and news: a view is built
+//! [for an instant](Dataset::view), borrows what was known then and nothing after it, and holds no
+//! handle on the dataset. Every answer is a [`Read`] and says what was read ([`Exposure`]).
+//!
+//! When a fact is known:
+//!
+//! | fact | known at |
+//! |---|---|
+//! | a daily bar's open | the open of its trading day |
+//! | its high, low, close and volume | the close of its trading day |
+//! | a split or a dividend | the open of its ex-date; a split is in effect from then on |
+//! | news, a fundamental, a macro point | its `published_at`; without one it is refused |
+//! | a symbol | its first bar's open |
+//!
+//! Series are given in the share units of the view's instant: bars before a split that is in effect
+//! have their prices divided and their volumes multiplied by its ratio. Dividends never adjust.
+
+mod builder;
+mod calendar;
+mod canonical;
+mod column;
+mod dataset;
+mod error;
+mod facts;
+pub mod indicator;
+mod known;
+mod read;
+mod view;
+
+pub use builder::{DailyBar, DatasetBuilder};
+pub use calendar::{TradingDay, TradingHours};
+pub use dataset::Dataset;
+pub use error::{BuildError, ReadError};
+pub use facts::{Fundamental, Instrument, MacroPoint, News, Published};
+pub use indicator::{Indicator, IndicatorColumn, IndicatorTable};
+pub use read::{Bar, BarRange, Exposure, KnownPrice, PriceKind, Read};
+pub use view::MarketView;

@@ -1,0 +1,67 @@
+//! Trading days and trading hours.
+
+use super::error::BuildError;
+use crate::time::{Date, Timestamp};
+use jiff::civil::{Time, time};
+use jiff::tz::{TimeZone, TimeZoneDatabase};
+use serde::{Deserialize, Serialize};
+
+/// A day on which the exchange was open, with the instants between which it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct TradingDay {
+    /// The day at the exchange.
+    pub date: Date,
+    /// When trading begins.
+    pub open: Timestamp,
+    /// When trading ends.
+    pub close: Timestamp,
+}
+
+/// An exchange's regular hours: wall-clock times in its zone, so the instants follow daylight saving
+/// time. Early closes are not known here; a day that has one is given as a [`TradingDay`] itself.
+#[derive(Clone, Debug)]
+pub struct TradingHours {
+    zone: TimeZone,
+    open: Time,
+    close: Time,
+}
+
+impl TradingHours {
+    /// The zone of US equities.
+    pub const US_ZONE: &str = "America/New_York";
+
+    /// Regular hours in a zone of the IANA database.
+    ///
+    /// # Errors
+    /// Where the zone is unknown.
+    pub fn new(zone: &str, open: Time, close: Time) -> Result<Self, BuildError> {
+        Ok(Self { zone: zone_named(zone)?, open, close })
+    }
+
+    /// The New York Stock Exchange's core session, 09:30 to 16:00 in New York.
+    ///
+    /// # Panics
+    /// Never: the zone is part of the compiled-in database.
+    #[must_use]
+    pub fn us_equity() -> Self {
+        Self::new(Self::US_ZONE, time(9, 30, 0, 0), time(16, 0, 0, 0))
+            .expect("the compiled-in time zone database knows New York")
+    }
+
+    /// The trading day of this date.
+    ///
+    /// # Errors
+    /// Where an instant is out of range, as none of the years 1 to 9998 is.
+    pub fn day(&self, date: Date) -> Result<TradingDay, BuildError> {
+        let at = |time: Time| {
+            let wall = self.zone.to_ambiguous_timestamp(date.to_datetime(time));
+            wall.compatible().map_err(|error| BuildError::Day { date, reason: error.to_string() })
+        };
+        Ok(TradingDay { date, open: at(self.open)?, close: at(self.close)? })
+    }
+}
+
+/// Looks a zone up in the compiled-in database, so that the machine's own files play no part.
+pub(super) fn zone_named(zone: &str) -> Result<TimeZone, BuildError> {
+    TimeZoneDatabase::bundled().get(zone).map_err(|_| BuildError::Zone { zone: zone.to_owned() })
+}

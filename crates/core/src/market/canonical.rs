@@ -1,0 +1,85 @@
+//! The canonical form of a dataset's content, hashed.
+//!
+//! Everything is written sorted and with its length before it; numbers are 64 bits, little-endian.
+//! The dataset's name is no part of its content.
+
+use super::column::{Bars, ColumnSlice};
+use super::dataset::Parts;
+use super::facts::Published;
+use crate::id::ContentHash;
+use crate::json;
+use serde::Serialize;
+
+/// Says which form is hashed; another form must have another.
+const FORM: &str = "papertape.dataset.v1";
+
+pub(super) fn hash(parts: &Parts) -> ContentHash {
+    let mut form = Form(blake3::Hasher::new());
+    form.text(FORM);
+    form.text(&parts.zone_name);
+    form.count(parts.days.len());
+    for day in &parts.days {
+        form.text(&day.date.to_string());
+        form.instant(day.open.as_microsecond());
+        form.instant(day.close.as_microsecond());
+    }
+    form.count(parts.series.len());
+    for series in parts.series.values() {
+        form.value(&series.instrument);
+        form.bars(&series.bars);
+        form.list(&series.actions);
+    }
+    form.published(&parts.news);
+    form.count(parts.fundamentals.len());
+    parts.fundamentals.values().for_each(|list| form.published(list));
+    form.count(parts.macros.len());
+    parts.macros.values().for_each(|list| form.published(list));
+    ContentHash::from_bytes(*form.0.finalize().as_bytes())
+}
+
+struct Form(blake3::Hasher);
+
+impl Form {
+    fn count(&mut self, count: usize) {
+        self.0.update(&(count as u64).to_le_bytes());
+    }
+
+    fn instant(&mut self, micros: i64) {
+        self.0.update(&micros.to_le_bytes());
+    }
+
+    fn text(&mut self, text: &str) {
+        self.count(text.len());
+        self.0.update(text.as_bytes());
+    }
+
+    fn value<T: Serialize>(&mut self, value: &T) {
+        self.text(&json::canonical(&json::to_value(value)));
+    }
+
+    fn list<T: Serialize>(&mut self, list: &[T]) {
+        self.count(list.len());
+        list.iter().for_each(|item| self.value(item));
+    }
+
+    fn published<T: Serialize>(&mut self, list: &[Published<T>]) {
+        self.list(list);
+    }
+
+    fn bars(&mut self, bars: &Bars) {
+        let all = bars.first(bars.opened(), bars.closed());
+        let keys: Vec<u8> = all.opens_at.iter().flat_map(|at| at.to_le_bytes()).collect();
+        self.count(all.opens_at.len());
+        self.0.update(&keys);
+        for column in [all.open, all.high, all.low, all.close, all.volume] {
+            self.column(column);
+        }
+    }
+
+    fn column(&mut self, column: ColumnSlice<'_>) {
+        self.0.update(&u64::from(column.scale()).to_le_bytes());
+        self.count(column.len());
+        let cells: Vec<u8> = (0..column.len()).flat_map(|at| column.cell(at).to_le_bytes()).collect();
+        self.0.update(&cells);
+    }
+}

@@ -1,0 +1,123 @@
+//! An immutable snapshot of market data.
+
+use super::calendar::TradingDay;
+use super::canonical;
+use super::column::Bars;
+use super::facts::{Fundamental, Instrument, MacroPoint, News, Published};
+use super::view::MarketView;
+use crate::id::{ContentHash, Symbol};
+use crate::ledger::CorporateAction;
+use crate::time::{Date, Timestamp};
+use jiff::tz::TimeZone;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// An immutable, content-hashed snapshot of market data, made by a
+/// [`DatasetBuilder`](super::DatasetBuilder).
+///
+/// Its calendar can be read as a whole, for a job must know its days; prices, actions, news and
+/// figures are read through a [`view`](Self::view) alone.
+pub struct Dataset {
+    name: String,
+    hash: ContentHash,
+    parts: Parts,
+}
+
+/// What a dataset consists of, every list in its canonical order.
+pub(super) struct Parts {
+    pub(super) zone_name: String,
+    pub(super) zone: TimeZone,
+    pub(super) days: Vec<TradingDay>,
+    pub(super) series: BTreeMap<Symbol, Series>,
+    pub(super) news: Vec<Published<News>>,
+    pub(super) fundamentals: BTreeMap<Symbol, Vec<Published<Fundamental>>>,
+    pub(super) macros: BTreeMap<String, Vec<Published<MacroPoint>>>,
+}
+
+/// One symbol's bars and corporate actions.
+pub(super) struct Series {
+    pub(super) instrument: Instrument,
+    pub(super) bars: Bars,
+    pub(super) actions: Vec<CorporateAction>,
+}
+
+impl Dataset {
+    pub(super) fn new(name: String, parts: Parts) -> Self {
+        Self { hash: canonical::hash(&parts), name, parts }
+    }
+
+    /// Its name, by which people call it; no part of the hash.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The hash of its content. The same rows have the same hash in whatever order they were given.
+    #[must_use]
+    pub fn hash(&self) -> ContentHash {
+        self.hash
+    }
+
+    /// The exchange's time zone, by its name in the IANA database.
+    #[must_use]
+    pub fn zone(&self) -> &str {
+        &self.parts.zone_name
+    }
+
+    /// The trading days from `from` to `to`, both included, oldest first; empty where there are none.
+    #[must_use]
+    pub fn trading_days(&self, from: Date, to: Date) -> &[TradingDay] {
+        let days = &self.parts.days;
+        let first = days.partition_point(|day| day.date < from);
+        let end = days.partition_point(|day| day.date <= to);
+        &days[first..end.max(first)]
+    }
+
+    /// The trading day of this date; `None` where the exchange was closed, or beyond the calendar.
+    #[must_use]
+    pub fn day(&self, date: Date) -> Option<&TradingDay> {
+        self.trading_days(date, date).first()
+    }
+
+    /// All its trading days, oldest first.
+    #[must_use]
+    pub fn days(&self) -> &[TradingDay] {
+        &self.parts.days
+    }
+
+    /// Every symbol that it ever has, for a job's configuration to be checked against. What an agent
+    /// may know of them is the view's to say.
+    pub fn all_symbols(&self) -> impl Iterator<Item = &Symbol> {
+        self.parts.series.keys()
+    }
+
+    /// How many bars it holds.
+    #[must_use]
+    pub fn bar_count(&self) -> usize {
+        self.parts.series.values().map(|series| series.bars.opened()).sum()
+    }
+
+    /// What was known at this instant.
+    #[must_use]
+    pub fn view(&self, instant: Timestamp) -> MarketView<'_> {
+        MarketView::new(&self.parts, self.hash, instant)
+    }
+
+    /// A dataset of its own that holds what a view at this instant can see and nothing else, the
+    /// calendar included. It has another hash where that leaves something out.
+    #[must_use]
+    pub fn cut(&self, instant: Timestamp) -> Self {
+        Self::new(self.name.clone(), self.view(instant).to_parts())
+    }
+}
+
+impl fmt::Debug for Dataset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dataset")
+            .field("name", &self.name)
+            .field("hash", &self.hash)
+            .field("days", &self.parts.days.len())
+            .field("symbols", &self.parts.series.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,74 @@
+//! What a dataset holds besides bars and corporate actions.
+
+use crate::id::Symbol;
+use crate::time::{Date, Timestamp};
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+/// Something that can be traded.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Instrument {
+    /// Its ticker symbol.
+    pub symbol: Symbol,
+    /// Its name. An agent may see it at any instant, so it must be the name of the time.
+    pub name: String,
+    /// The currency of its prices, ISO 4217.
+    pub currency: String,
+}
+
+/// An item with the instant at which it became public.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Published<T> {
+    /// From this instant on it is known.
+    pub published_at: Timestamp,
+    /// What was published.
+    #[serde(flatten)]
+    pub item: T,
+}
+
+/// A news item.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct News {
+    /// Unique within the dataset.
+    pub id: String,
+    /// The instruments that it is about; none for general news.
+    pub symbols: Vec<Symbol>,
+    /// Who published it.
+    pub source: String,
+    /// Its headline.
+    pub headline: String,
+    /// Its text, where there is more than the headline.
+    pub body: Option<String>,
+    /// Where it was found.
+    pub url: Option<String>,
+}
+
+/// One figure of a company's reports. A later publication for the same metric and period is a
+/// restatement; a view shows the latest that was known.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Fundamental {
+    /// Whose figure.
+    pub symbol: Symbol,
+    /// What it measures, such as `revenue`.
+    pub metric: String,
+    /// The last day of the period that it is about.
+    pub period_end: Date,
+    /// The figure.
+    pub value: Decimal,
+    /// Its unit, such as `USD`.
+    pub unit: String,
+}
+
+/// One value of a macroeconomic series. A later publication for the same period is a revision; a
+/// view shows the latest that was known.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct MacroPoint {
+    /// The series, such as `CPIAUCSL`.
+    pub series: String,
+    /// The first day of the period that it is about.
+    pub period: Date,
+    /// The value.
+    pub value: Decimal,
+    /// Its unit, such as `percent`.
+    pub unit: String,
+}

@@ -1,0 +1,189 @@
+//! The formulas. Each takes its series oldest first and answers a value for each bar: `None` while
+//! there is too little data, or where it would divide by zero.
+//!
+//! A window of zero bars has no values.
+//!
+//! Sources: J. Welles Wilder, *New Concepts in Technical Trading Systems* (1978), for RSI and ATR;
+//! Gerald Appel, *Technical Analysis: Power Tools for Active Investors* (2005), for MACD; John
+//! Bollinger, *Bollinger on Bollinger Bands* (2001); Gene Quong and Avrum Soudack, "Volume-Weighted
+//! RSI: Money Flow", *Stocks & Commodities* 7:3 (1989), for MFI. Where a source leaves open how an
+//! average begins, the first value is the simple average of the first window.
+
+/// The three lines of MACD.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Macd {
+    /// Fast minus slow average.
+    pub line: Vec<Option<f64>>,
+    /// The line's own exponential average.
+    pub signal: Vec<Option<f64>>,
+    /// Line minus signal.
+    pub histogram: Vec<Option<f64>>,
+}
+
+/// The three lines of Bollinger bands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bollinger {
+    /// The simple moving average.
+    pub middle: Vec<Option<f64>>,
+    /// The middle plus so many standard deviations.
+    pub upper: Vec<Option<f64>>,
+    /// The middle minus so many standard deviations.
+    pub lower: Vec<Option<f64>>,
+}
+
+/// Simple moving average: the mean of the newest `window` values.
+#[must_use]
+pub fn sma(values: &[f64], window: usize) -> Vec<Option<f64>> {
+    rolling(values.len(), window, |range| Some(mean(&values[range])))
+}
+
+/// Exponential moving average: `ema + 2 / (window + 1) x (value - ema)`, begun with the simple
+/// average of the first `window` values.
+#[must_use]
+pub fn ema(values: &[f64], window: usize) -> Vec<Option<f64>> {
+    smoothed(values, window, 2.0 / (float(window) + 1.0))
+}
+
+/// MACD: the fast exponential average minus the slow one, with an exponential average of that as the
+/// signal, begun with the simple average of the line's first `signal` values.
+#[must_use]
+pub fn macd(values: &[f64], fast: usize, slow: usize, signal: usize) -> Macd {
+    let line = pairwise(&ema(values, fast), &ema(values, slow), |fast, slow| fast - slow);
+    let missing = line.iter().take_while(|value| value.is_none()).count();
+    let known: Vec<f64> = line.iter().flatten().copied().collect();
+    let mut signal_line = vec![None; missing];
+    signal_line.extend(ema(&known, signal));
+    let histogram = pairwise(&line, &signal_line, |line, signal| line - signal);
+    Macd { line, signal: signal_line, histogram }
+}
+
+/// Wilder's relative strength index: `100 x gain / (gain + loss)`, which is his
+/// `100 - 100 / (1 + gain / loss)`, of the averages of the gains and the losses from close to close.
+/// The first averages are simple ones of the first `window` changes, then each is
+/// `(average x (window - 1) + change) / window`. A series that has never moved has none.
+#[must_use]
+pub fn rsi(closes: &[f64], window: usize) -> Vec<Option<f64>> {
+    let changes: Vec<f64> = closes.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let gains: Vec<f64> = changes.iter().map(|change| change.max(0.0)).collect();
+    let losses: Vec<f64> = changes.iter().map(|change| (-change).max(0.0)).collect();
+    let share = pairwise(&wilder(&gains, window), &wilder(&losses, window), |gain, loss| {
+        100.0 * gain / (gain + loss)
+    });
+    after_first(closes.len(), share)
+}
+
+/// Bollinger bands: the simple moving average, and so many population standard deviations (ddof 0)
+/// of the same window above and below it.
+#[must_use]
+pub fn bollinger(values: &[f64], window: usize, deviations: f64) -> Bollinger {
+    let middle = sma(values, window);
+    let spread = rolling(values.len(), window, |range| {
+        let values = &values[range];
+        let mean = mean(values);
+        let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+        Some(deviations * (squares / float(values.len())).sqrt())
+    });
+    let upper = pairwise(&middle, &spread, |middle, spread| middle + spread);
+    let lower = pairwise(&middle, &spread, |middle, spread| middle - spread);
+    Bollinger { middle, upper, lower }
+}
+
+/// Wilder's average true range: the true range is the greatest of high minus low and the distances
+/// of high and low from the previous close, so the first bar has none. Averaged as in [`rsi`].
+#[must_use]
+pub fn atr(highs: &[f64], lows: &[f64], closes: &[f64], window: usize) -> Vec<Option<f64>> {
+    let ranges: Vec<f64> =
+        (1..closes.len()).map(|at| highs[at].max(closes[at - 1]) - lows[at].min(closes[at - 1])).collect();
+    after_first(closes.len(), wilder(&ranges, window))
+}
+
+/// Volume-weighted moving average: the sum of close times volume over the sum of the volumes.
+#[must_use]
+pub fn vwma(closes: &[f64], volumes: &[f64], window: usize) -> Vec<Option<f64>> {
+    rolling(closes.len(), window, |range| {
+        let volume: f64 = volumes[range.clone()].iter().sum();
+        let traded: f64 = range.map(|at| closes[at] * volumes[at]).sum();
+        finite(traded / volume)
+    })
+}
+
+/// Money flow index: `100 x up / (up + down)`, which is `100 - 100 / (1 + up / down)`, where a bar's
+/// flow is its typical price, (high + low + close) / 3, times its volume, and counts as up or down
+/// as the typical price rose or fell from the bar before; of the newest `window` bars.
+#[must_use]
+pub fn mfi(highs: &[f64], lows: &[f64], closes: &[f64], volumes: &[f64], window: usize) -> Vec<Option<f64>> {
+    let typical: Vec<f64> = (0..closes.len()).map(|at| (highs[at] + lows[at] + closes[at]) / 3.0).collect();
+    let flow = |up: bool| -> Vec<f64> {
+        (1..typical.len())
+            .map(|at| {
+                let counts = if up { typical[at] > typical[at - 1] } else { typical[at] < typical[at - 1] };
+                if counts { typical[at] * volumes[at] } else { 0.0 }
+            })
+            .collect()
+    };
+    let (ups, downs) = (flow(true), flow(false));
+    let share = rolling(ups.len(), window, |range| {
+        let up: f64 = ups[range.clone()].iter().sum();
+        let down: f64 = downs[range].iter().sum();
+        finite(100.0 * up / (up + down))
+    });
+    after_first(closes.len(), share)
+}
+
+/// Wilder's average, each new value weighing one in `window`.
+fn wilder(values: &[f64], window: usize) -> Vec<Option<f64>> {
+    smoothed(values, window, 1.0 / float(window))
+}
+
+fn smoothed(values: &[f64], window: usize, weight: f64) -> Vec<Option<f64>> {
+    let mut average = None;
+    (0..values.len())
+        .map(|at| {
+            average = match average {
+                Some(average) => Some(average + weight * (values[at] - average)),
+                None if window > 0 && at + 1 == window => Some(mean(&values[..window])),
+                None => None,
+            };
+            average
+        })
+        .collect()
+}
+
+fn rolling(
+    length: usize,
+    window: usize,
+    value: impl Fn(std::ops::Range<usize>) -> Option<f64>,
+) -> Vec<Option<f64>> {
+    (1..=length)
+        .map(|end| if window > 0 && end >= window { value(end - window..end) } else { None })
+        .collect()
+}
+
+fn pairwise(
+    left: &[Option<f64>],
+    right: &[Option<f64>],
+    value: impl Fn(f64, f64) -> f64,
+) -> Vec<Option<f64>> {
+    left.iter().zip(right).map(|(&left, &right)| finite(value(left?, right?))).collect()
+}
+
+/// Puts the first bar back, which has no change from a bar before it.
+fn after_first(length: usize, mut changes: Vec<Option<f64>>) -> Vec<Option<f64>> {
+    if length > 0 {
+        changes.insert(0, None);
+    }
+    changes
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / float(values.len())
+}
+
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a number of bars is far below 2^52")]
+fn float(count: usize) -> f64 {
+    count as f64
+}

@@ -1,0 +1,109 @@
+//! What a view answers with.
+
+use crate::broker::Ohlc;
+use crate::id::ContentHash;
+use crate::money::{Price, Quantity};
+use crate::time::{Date, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// An answer, with what was read for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Read<T> {
+    /// The answer.
+    pub value: T,
+    /// What was read.
+    pub exposure: Exposure,
+}
+
+/// Which rows an answer was made from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exposure {
+    /// The dataset's content hash.
+    pub dataset: ContentHash,
+    /// The series, such as `AAPL/bars`.
+    pub series: String,
+    /// The exchange's date of the earliest row; `None` where there is no row.
+    pub first: Option<Date>,
+    /// The exchange's date of the latest row; `None` where there is no row.
+    pub last: Option<Date>,
+    /// How many rows.
+    pub rows: u64,
+    /// When the newest of the facts read became known; never after the view's instant.
+    pub latest_known_at: Option<Timestamp>,
+}
+
+/// One complete bar, in the share units of the view's instant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bar {
+    /// Its trading day.
+    pub date: Date,
+    /// When it opened.
+    pub opens_at: Timestamp,
+    /// When it closed; its high, low, close and volume are known from then on.
+    pub closes_at: Timestamp,
+    /// The first price.
+    pub open: Price,
+    /// The highest price.
+    pub high: Price,
+    /// The lowest price.
+    pub low: Price,
+    /// The last price.
+    pub close: Price,
+    /// Shares or units traded.
+    pub volume: Quantity,
+}
+
+impl From<&Bar> for Ohlc {
+    fn from(bar: &Bar) -> Self {
+        Self { open: bar.open, high: bar.high, low: bar.low, close: bar.close }
+    }
+}
+
+/// Which fact a price is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PriceKind {
+    /// The open of the current trading day, which has not closed yet.
+    TodayOpen,
+    /// The close of the latest complete bar.
+    LastClose,
+}
+
+/// A single price, in the share units of the view's instant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownPrice {
+    /// Which fact it is.
+    pub kind: PriceKind,
+    /// The trading day it is of; for a symbol that has stopped trading it may be long ago.
+    pub date: Date,
+    /// The price.
+    pub price: Price,
+    /// When it became known.
+    pub known_at: Timestamp,
+}
+
+/// Which bars to read: the newest `limit` of those from `from` to `to`, both included. What is `None`
+/// does not bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BarRange {
+    /// The first day.
+    pub from: Option<Date>,
+    /// The last day; it may lie ahead, where nothing is found.
+    pub to: Option<Date>,
+    /// The most bars.
+    pub limit: Option<usize>,
+}
+
+impl BarRange {
+    /// The newest so many bars.
+    #[must_use]
+    pub fn newest(limit: usize) -> Self {
+        Self { limit: Some(limit), ..Self::default() }
+    }
+
+    /// All bars from one day to another, both included.
+    #[must_use]
+    pub fn between(from: Date, to: Date) -> Self {
+        Self { from: Some(from), to: Some(to), limit: None }
+    }
+}

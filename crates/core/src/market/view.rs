@@ -1,0 +1,392 @@
+//! What was known at one instant.
+
+use super::builder::split_ratio;
+use super::calendar::TradingDay;
+use super::dataset::{Parts, Series};
+use super::error::ReadError;
+use super::facts::{Fundamental, Instrument, MacroPoint, News, Published};
+use super::indicator::{Indicator, IndicatorTable};
+use super::known::Known;
+use super::read::{Bar, BarRange, Exposure, KnownPrice, PriceKind, Read};
+use crate::id::{ContentHash, Symbol};
+use crate::ledger::CorporateAction;
+use crate::money::Price;
+use crate::time::{Date, Timestamp};
+use jiff::tz::TimeZone;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+
+/// What was known at one instant: the beginnings of a dataset's lists, each cut at the instant, with
+/// no way to what follows them.
+///
+/// The current trading day is the latest that has begun. Prices and volumes are in the share units
+/// of the instant; a conversion that does not come out even is rounded half to even, prices to ten
+/// decimals and volumes to eight, as in the books.
+pub struct MarketView<'a> {
+    instant: Timestamp,
+    dataset: ContentHash,
+    zone_name: &'a str,
+    zone: &'a TimeZone,
+    /// The days that have begun.
+    days: &'a [TradingDay],
+    /// The symbols that have begun to trade.
+    series: BTreeMap<&'a Symbol, Known<'a>>,
+    news: &'a [Published<News>],
+    fundamentals: BTreeMap<&'a Symbol, &'a [Published<Fundamental>]>,
+    macros: BTreeMap<&'a str, &'a [Published<MacroPoint>]>,
+}
+
+impl<'a> MarketView<'a> {
+    pub(super) fn new(parts: &'a Parts, dataset: ContentHash, instant: Timestamp) -> Self {
+        let days = &parts.days[..parts.days.partition_point(|day| day.open <= instant)];
+        let known = |(symbol, series)| Some((symbol, Known::new(series, days, instant)?));
+        Self {
+            instant,
+            dataset,
+            zone_name: &parts.zone_name,
+            zone: &parts.zone,
+            days,
+            series: parts.series.iter().filter_map(known).collect(),
+            news: published(&parts.news, instant),
+            fundamentals: (parts.fundamentals.iter())
+                .map(|(symbol, list)| (symbol, published(list, instant)))
+                .filter(|(_, list)| !list.is_empty())
+                .collect(),
+            macros: (parts.macros.iter())
+                .map(|(name, list)| (name.as_str(), published(list, instant)))
+                .filter(|(_, list)| !list.is_empty())
+                .collect(),
+        }
+    }
+
+    /// The instant that it is for.
+    #[must_use]
+    pub fn instant(&self) -> Timestamp {
+        self.instant
+    }
+
+    /// The dataset's content hash.
+    #[must_use]
+    pub fn dataset(&self) -> ContentHash {
+        self.dataset
+    }
+
+    /// The exchange's time zone, by its name in the IANA database.
+    #[must_use]
+    pub fn zone(&self) -> &str {
+        self.zone_name
+    }
+
+    /// The current trading day: the latest that has begun. It stays current after its close, until
+    /// the next one begins.
+    ///
+    /// # Errors
+    /// [`ReadError::NoTradingDay`] before the first day.
+    pub fn today(&self) -> Result<Read<TradingDay>, ReadError> {
+        let today = self.current_day()?;
+        Ok(self.read(today, "calendar", &[today.date], 1, Some(today.open)))
+    }
+
+    /// The symbols that have begun to trade, in byte order.
+    #[must_use]
+    pub fn symbols(&self) -> Read<Vec<Symbol>> {
+        let firsts: Vec<&TradingDay> =
+            self.series.values().map(|known| self.day_at(known.bars.opens_at[0])).collect();
+        let mut dates: Vec<Date> = firsts.iter().map(|day| day.date).collect();
+        dates.sort_unstable();
+        let value: Vec<Symbol> = self.series.keys().map(|&symbol| symbol.clone()).collect();
+        let rows = value.len();
+        self.read(value, "symbols", &dates, rows, firsts.iter().map(|day| day.open).max())
+    }
+
+    /// A symbol's instrument.
+    ///
+    /// # Errors
+    /// [`ReadError::UnknownSymbol`].
+    pub fn instrument(&self, symbol: &Symbol) -> Result<Read<&'a Instrument>, ReadError> {
+        let known = self.known(symbol)?;
+        let first = self.day_at(known.bars.opens_at[0]);
+        let series = format!("{symbol}/instrument");
+        Ok(self.read(known.instrument, &series, &[first.date], 1, Some(first.open)))
+    }
+
+    /// Today's open, be today over or not.
+    ///
+    /// # Errors
+    /// [`ReadError::UnknownSymbol`]; [`ReadError::NoData`] where the symbol has no bar today.
+    pub fn open_price(&self, symbol: &Symbol) -> Result<Read<KnownPrice>, ReadError> {
+        let known = self.known(symbol)?;
+        let today = self.current_day()?;
+        let row = known.bars.opens_at.len() - 1;
+        if known.bars.opens_at[row] != today.open.as_microsecond() {
+            return Err(self.no_data(format!("{symbol}/open")));
+        }
+        let price = Price(known.bars.open.get(row).normalize());
+        let kind = PriceKind::TodayOpen;
+        let value = KnownPrice { kind, date: today.date, price, known_at: today.open };
+        Ok(self.read(value, &format!("{symbol}/open"), &[today.date], 1, Some(today.open)))
+    }
+
+    /// The close of the latest complete bar.
+    ///
+    /// # Errors
+    /// [`ReadError::UnknownSymbol`]; [`ReadError::NoData`] on the symbol's first day before its
+    /// close.
+    pub fn last_close(&self, symbol: &Symbol) -> Result<Read<KnownPrice>, ReadError> {
+        let bars = self.bars(symbol, BarRange::newest(1))?;
+        let bar = &bars.value[0];
+        let kind = PriceKind::LastClose;
+        let value = KnownPrice { kind, date: bar.date, price: bar.close, known_at: bar.closes_at };
+        Ok(Read { value, exposure: bars.exposure })
+    }
+
+    /// The latest price known: today's open while today's bar is not complete, else the last close.
+    ///
+    /// # Errors
+    /// [`ReadError::UnknownSymbol`].
+    pub fn price(&self, symbol: &Symbol) -> Result<Read<KnownPrice>, ReadError> {
+        let bars = self.known(symbol)?.bars;
+        if bars.opens_at.len() > bars.closed() { self.open_price(symbol) } else { self.last_close(symbol) }
+    }
+
+    /// Complete bars, oldest first.
+    ///
+    /// # Errors
+    /// [`ReadError::UnknownSymbol`]; [`ReadError::Range`]; [`ReadError::NoData`] where the range
+    /// holds no complete bar.
+    pub fn bars(&self, symbol: &Symbol, range: BarRange) -> Result<Read<Vec<Bar>>, ReadError> {
+        let known = self.known(symbol)?;
+        let series = format!("{symbol}/bars");
+        let rows = self.rows(known, range)?;
+        if rows.is_empty() {
+            return Err(self.no_data(series));
+        }
+        let days: Vec<&TradingDay> = rows.clone().map(|row| self.day_at(known.bars.opens_at[row])).collect();
+        let factors = known.factors(&days);
+        let bar = |(at, row)| known.bar(row, days[at], factors[at]);
+        let bars: Vec<Bar> = rows.clone().enumerate().map(bar).collect();
+        let known_at = self.bars_known_at(known, &days);
+        let ends = [bars[0].date, bars[bars.len() - 1].date];
+        Ok(self.read(bars, &series, &ends, rows.len(), known_at))
+    }
+
+    /// Today's bar, complete: there is none before today's close.
+    ///
+    /// # Errors
+    /// [`ReadError::UnknownSymbol`]; [`ReadError::NoData`] before the close, or where the symbol did
+    /// not trade today.
+    pub fn today_bar(&self, symbol: &Symbol) -> Result<Read<Bar>, ReadError> {
+        let today = self.current_day()?.date;
+        let bars = self.bars(symbol, BarRange::between(today, today))?;
+        Ok(Read { value: bars.value[0].clone(), exposure: bars.exposure })
+    }
+
+    /// The corporate actions whose ex-date is this one, by symbol; on one ex-date the split comes
+    /// before the dividends. Dividends are in the share units of their ex-date.
+    ///
+    /// # Errors
+    /// [`ReadError::NotYet`] for a date after the current trading day.
+    pub fn actions_on(&self, date: Date) -> Result<Read<Vec<CorporateAction>>, ReadError> {
+        if self.days.last().is_none_or(|today| today.date < date) {
+            return Err(ReadError::NotYet { date, instant: self.instant });
+        }
+        let found: Vec<CorporateAction> = (self.series.values())
+            .flat_map(|known| known.actions.iter().filter(|action| action.ex_date == date))
+            .cloned()
+            .collect();
+        let rows = found.len();
+        let day = self.days.iter().rev().find(|day| day.date == date).filter(|_| rows > 0);
+        let dates = vec![date; rows.min(1)];
+        Ok(self.read(found, "actions", &dates, rows, day.map(|day| day.open)))
+    }
+
+    /// The newest news, newest first: of one symbol, or all there is.
+    ///
+    /// # Errors
+    /// [`ReadError::UnknownSymbol`]; [`ReadError::NoData`] where no news at all was known, which is
+    /// another thing than none about this symbol.
+    pub fn news(
+        &self,
+        symbol: Option<&Symbol>,
+        limit: usize,
+    ) -> Result<Read<Vec<&'a Published<News>>>, ReadError> {
+        if let Some(symbol) = symbol {
+            self.known(symbol)?;
+        }
+        if self.news.is_empty() {
+            return Err(self.no_data("news".to_owned()));
+        }
+        let about = |news: &&Published<News>| symbol.is_none_or(|s| news.item.symbols.contains(s));
+        let series = symbol.map_or("news".to_owned(), |symbol| format!("{symbol}/news"));
+        Ok(self.read_published(self.news.iter().rev().filter(about).take(limit).collect(), &series))
+    }
+
+    /// A company's figures as last reported, by metric and period.
+    ///
+    /// # Errors
+    /// [`ReadError::UnknownSymbol`]; [`ReadError::NoData`].
+    pub fn fundamentals(&self, symbol: &Symbol) -> Result<Read<Vec<&'a Published<Fundamental>>>, ReadError> {
+        self.known(symbol)?;
+        let series = format!("{symbol}/fundamentals");
+        let Some(list) = self.fundamentals.get(symbol) else {
+            return Err(self.no_data(series));
+        };
+        let latest: BTreeMap<_, _> =
+            list.iter().map(|one| ((&one.item.metric, one.item.period_end), one)).collect();
+        Ok(self.read_published(latest.into_values().collect(), &series))
+    }
+
+    /// The names of the macroeconomic series of which something is known, in byte order.
+    pub fn macro_names(&self) -> impl Iterator<Item = &'a str> {
+        self.macros.keys().copied()
+    }
+
+    /// A macroeconomic series as last revised, by period.
+    ///
+    /// # Errors
+    /// [`ReadError::NoData`].
+    pub fn macro_series(&self, name: &str) -> Result<Read<Vec<&'a Published<MacroPoint>>>, ReadError> {
+        let series = format!("macro/{name}");
+        let Some(list) = self.macros.get(name) else {
+            return Err(self.no_data(series));
+        };
+        let latest: BTreeMap<_, _> = list.iter().map(|one| (one.item.period, one)).collect();
+        Ok(self.read_published(latest.into_values().collect(), &series))
+    }
+
+    /// Indicators over the whole of the series that is known, of which the newest `limit` days are
+    /// given, oldest first. Complete bars alone count. `None` stands where there are too few.
+    ///
+    /// # Errors
+    /// [`ReadError::UnknownSymbol`]; [`ReadError::NoData`] where there is no complete bar.
+    pub fn indicators(
+        &self,
+        symbol: &Symbol,
+        indicators: &[Indicator],
+        limit: usize,
+    ) -> Result<Read<IndicatorTable>, ReadError> {
+        let known = self.known(symbol)?;
+        let rows = self.rows(known, BarRange::default())?;
+        if rows.is_empty() {
+            return Err(self.no_data(format!("{symbol}/bars")));
+        }
+        let days: Vec<&TradingDay> = rows.clone().map(|row| self.day_at(known.bars.opens_at[row])).collect();
+        let input = known.input(&known.factors(&days));
+        let dates: Vec<Date> = days.iter().map(|day| day.date).collect();
+        let table = IndicatorTable::of(&input, &dates, indicators, limit);
+        let known_at = self.bars_known_at(known, &days);
+        Ok(self.read(table, &format!("{symbol}/bars"), &dates, rows.len(), known_at))
+    }
+
+    /// Copies what it sees, for a dataset cut at its instant.
+    pub(super) fn to_parts(&self) -> Parts {
+        let series = |(&symbol, known): (&&Symbol, &Known<'_>)| {
+            let bars = known.bars.to_bars();
+            let actions = known.actions.to_vec();
+            (symbol.clone(), Series { instrument: known.instrument.clone(), bars, actions })
+        };
+        Parts {
+            zone_name: self.zone_name.to_owned(),
+            zone: self.zone.clone(),
+            days: self.days.to_vec(),
+            series: self.series.iter().map(series).collect(),
+            news: self.news.to_vec(),
+            fundamentals: (self.fundamentals.iter())
+                .map(|(&symbol, list)| (symbol.clone(), list.to_vec()))
+                .collect(),
+            macros: (self.macros.iter()).map(|(&name, list)| (name.to_owned(), list.to_vec())).collect(),
+        }
+    }
+
+    fn current_day(&self) -> Result<TradingDay, ReadError> {
+        self.days.last().copied().ok_or(ReadError::NoTradingDay { instant: self.instant })
+    }
+
+    fn known(&self, symbol: &Symbol) -> Result<&Known<'a>, ReadError> {
+        let unknown = || ReadError::UnknownSymbol { symbol: symbol.clone() };
+        self.series.get(symbol).ok_or_else(unknown)
+    }
+
+    fn no_data(&self, series: String) -> ReadError {
+        ReadError::NoData { series, instant: self.instant }
+    }
+
+    /// The trading day in which a bar opens. There is one: bars lie on trading days.
+    fn day_at(&self, opens_at: i64) -> &'a TradingDay {
+        let after = self.days.partition_point(|day| day.open.as_microsecond() <= opens_at);
+        &self.days[after - 1]
+    }
+
+    /// The complete bars of a range.
+    fn rows(&self, known: &Known<'_>, range: BarRange) -> Result<Range<usize>, ReadError> {
+        if let (Some(from), Some(to)) = (range.from, range.to)
+            && to < from
+        {
+            return Err(ReadError::Range { from, to });
+        }
+        // How many bars lie on the days for which `before` holds.
+        let count = |before: &dyn Fn(Date) -> bool| {
+            let days = self.days.partition_point(|day| before(day.date));
+            self.days.get(days).map_or(known.bars.closed(), |next| {
+                let open = next.open.as_microsecond();
+                let opened = known.bars.opens_at.partition_point(|&at| at < open);
+                opened.min(known.bars.closed())
+            })
+        };
+        let first = range.from.map_or(0, |from| count(&|date| date < from));
+        let end = range.to.map_or(known.bars.closed(), |to| count(&|date| date <= to));
+        let fewest = end.saturating_sub(range.limit.unwrap_or(usize::MAX));
+        Ok(first.max(fewest)..end)
+    }
+
+    /// When the newest fact behind these bars became known: the last close, or a later split.
+    fn bars_known_at(&self, known: &Known<'_>, days: &[&TradingDay]) -> Option<Timestamp> {
+        let (first, last) = (days.first()?, days.last()?);
+        let split = (known.actions.iter().rev())
+            .find(|action| action.ex_date > first.date && split_ratio(action).is_some())
+            .and_then(|action| self.days.iter().rev().find(|day| day.date == action.ex_date));
+        Some(split.map_or(last.close, |day| day.open.max(last.close)))
+    }
+
+    fn read_published<T>(&self, list: Vec<&'a Published<T>>, series: &str) -> Read<Vec<&'a Published<T>>> {
+        let mut instants: Vec<Timestamp> = list.iter().map(|one| one.published_at).collect();
+        instants.sort_unstable();
+        let dates: Vec<Date> = instants.iter().map(|at| at.to_zoned(self.zone.clone()).date()).collect();
+        let rows = list.len();
+        self.read(list, series, &dates, rows, instants.last().copied())
+    }
+
+    fn read<T>(
+        &self,
+        value: T,
+        series: &str,
+        dates: &[Date],
+        rows: usize,
+        latest_known_at: Option<Timestamp>,
+    ) -> Read<T> {
+        let exposure = Exposure {
+            dataset: self.dataset,
+            series: series.to_owned(),
+            first: dates.first().copied(),
+            last: dates.last().copied(),
+            rows: rows as u64,
+            latest_known_at,
+        };
+        Read { value, exposure }
+    }
+}
+
+impl fmt::Debug for MarketView<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MarketView")
+            .field("instant", &self.instant)
+            .field("dataset", &self.dataset)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The items published by this instant.
+fn published<T>(list: &[Published<T>], instant: Timestamp) -> &[Published<T>] {
+    &list[..list.partition_point(|one| one.published_at <= instant)]
+}

@@ -1,0 +1,41 @@
+//! Trading hours follow the exchange's clock, whatever the machine's files say.
+
+use jiff::civil::time;
+use papertape_core::market::{BuildError, TradingHours};
+use papertape_core::time::{Date, Timestamp};
+
+#[track_caller]
+fn check(date: &str, open: &str, close: &str) {
+    let date: Date = date.parse().expect("a date");
+    let day = TradingHours::us_equity().day(date).expect("a day");
+    let at = |clock: &str| -> Timestamp { format!("{date}T{clock}:00Z").parse().expect("instant") };
+    assert_eq!((day.date, day.open, day.close), (date, at(open), at(close)), "{date}");
+}
+
+// Goal: NYSE hours in UTC on both sides of the changes of the clock, before and after 2007's law.
+#[test]
+fn new_york_hours_follow_daylight_saving_time() {
+    check("2000-03-01", "14:30", "21:00");
+    check("2006-03-13", "14:30", "21:00");
+    check("2006-03-31", "14:30", "21:00");
+    check("2006-04-03", "13:30", "20:00");
+    check("2006-10-27", "13:30", "20:00");
+    check("2006-10-30", "14:30", "21:00");
+    check("2007-03-09", "14:30", "21:00");
+    check("2007-03-12", "13:30", "20:00");
+    check("2007-11-02", "13:30", "20:00");
+    check("2007-11-05", "14:30", "21:00");
+    check("2024-03-08", "14:30", "21:00");
+    check("2024-03-11", "13:30", "20:00");
+}
+
+// Goal: other exchanges' hours work, and a zone that does not exist is refused by name.
+#[test]
+fn any_zone_of_the_database_has_hours() {
+    let shanghai = TradingHours::new("Asia/Shanghai", time(9, 30, 0, 0), time(15, 0, 0, 0)).expect("a zone");
+    let day = shanghai.day(Date::constant(2024, 7, 1)).expect("a day");
+    assert_eq!(day.open, "2024-07-01T01:30:00Z".parse::<Timestamp>().expect("instant"));
+    let error = TradingHours::new("Mars/Olympus", time(9, 0, 0, 0), time(10, 0, 0, 0));
+    let error = error.expect_err("no such zone");
+    assert_eq!(error, BuildError::Zone { zone: "Mars/Olympus".into() });
+}
