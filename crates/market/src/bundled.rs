@@ -55,44 +55,30 @@ fn decode() -> Result<Dataset, MarketError> {
     let unpacked = GzDecoder::new(BARS).read_to_string(&mut text);
     unpacked.map_err(|error| refuse(BARS_FILE, 0, &error.to_string()))?;
     let mut symbol = Symbol::new("");
-    for_each_row(
-        BARS_FILE,
-        &text,
-        |[name, date, open, high, low, close, volume]| {
-            if symbol.as_str() != name {
-                symbol = name.into();
-            }
-            let date = parse_date(date)?;
-            dates.insert(date);
-            let bar = DailyBar {
-                date,
-                open: price(open)?,
-                high: price(high)?,
-                low: price(low)?,
-                close: price(close)?,
-                volume: Quantity(number(volume)?),
-            };
-            builder
-                .bar(&symbol, bar)
-                .map_err(|error| error.to_string())?;
-            Ok(())
-        },
-    )?;
+    for_each_row(BARS_FILE, &text, |[name, date, open, high, low, close, volume]| {
+        if symbol.as_str() != name {
+            symbol = name.into();
+        }
+        let date = parse_date(date)?;
+        dates.insert(date);
+        let bar = DailyBar {
+            date,
+            open: price(open)?,
+            high: price(high)?,
+            low: price(low)?,
+            close: price(close)?,
+            volume: Quantity(number(volume)?),
+        };
+        builder.bar(&symbol, bar).map_err(|error| error.to_string())?;
+        Ok(())
+    })?;
     for_each_row(ACTIONS_FILE, ACTIONS, |[symbol, ex_date, kind, value]| {
         let kind = match kind {
-            "split" => CorporateActionKind::Split {
-                ratio: number(value)?,
-            },
-            "dividend" => CorporateActionKind::Dividend {
-                amount: price(value)?,
-            },
+            "split" => CorporateActionKind::Split { ratio: number(value)? },
+            "dividend" => CorporateActionKind::Dividend { amount: price(value)? },
             other => return Err(format!("`{other}` is no kind of action")),
         };
-        let action = CorporateAction {
-            symbol: symbol.into(),
-            ex_date: parse_date(ex_date)?,
-            kind,
-        };
+        let action = CorporateAction { symbol: symbol.into(), ex_date: parse_date(ex_date)?, kind };
         builder.action(action).map_err(|error| error.to_string())
     })?;
     add_days(&mut builder, dates)?;
@@ -115,10 +101,7 @@ fn for_each_row<'t, const N: usize>(
     text: &'t str,
     mut row: impl FnMut([&'t str; N]) -> Result<(), String>,
 ) -> Result<(), MarketError> {
-    let lines = text
-        .lines()
-        .zip(1..)
-        .filter(|(line, _)| !line.starts_with('#'));
+    let lines = text.lines().zip(1..).filter(|(line, _)| !line.starts_with('#'));
     for (line, number) in lines.skip(1) {
         let mut fields = [""; N];
         let mut count = 0;
@@ -129,11 +112,7 @@ fn for_each_row<'t, const N: usize>(
             count += 1;
         }
         if count != N {
-            return Err(refuse(
-                file,
-                number,
-                &format!("{count} fields instead of {N}"),
-            ));
+            return Err(refuse(file, number, &format!("{count} fields instead of {N}")));
         }
         row(fields).map_err(|reason| refuse(file, number, &reason))?;
     }
@@ -141,11 +120,7 @@ fn for_each_row<'t, const N: usize>(
 }
 
 fn refuse(file: &str, line: u64, reason: &str) -> MarketError {
-    MarketError::Line {
-        file: file.to_owned(),
-        line,
-        reason: reason.to_owned(),
-    }
+    MarketError::Line { file: file.to_owned(), line, reason: reason.to_owned() }
 }
 
 fn price(text: &str) -> Result<Price, String> {

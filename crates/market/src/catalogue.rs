@@ -43,9 +43,7 @@ impl Catalogue {
     /// A catalogue of the bundled datasets.
     #[must_use]
     pub fn bundled() -> Self {
-        Self {
-            datasets: vec![bundled()],
-        }
+        Self { datasets: vec![bundled()] }
     }
 
     /// Adds a dataset.
@@ -53,16 +51,10 @@ impl Catalogue {
     /// # Errors
     /// [`MarketError::NameTaken`] where another dataset has its name; adding one twice is no error.
     pub fn add(&mut self, dataset: Arc<Dataset>) -> Result<(), MarketError> {
-        match self
-            .datasets
-            .iter()
-            .find(|other| other.name() == dataset.name())
-        {
+        match self.datasets.iter().find(|other| other.name() == dataset.name()) {
             Some(same) if same.hash() == dataset.hash() => {}
             Some(_) => {
-                return Err(MarketError::NameTaken {
-                    name: dataset.name().to_owned(),
-                });
+                return Err(MarketError::NameTaken { name: dataset.name().to_owned() });
             }
             None => self.datasets.push(dataset),
         }
@@ -82,11 +74,7 @@ impl Catalogue {
     /// # Errors
     /// [`MarketError::NotFound`] and [`MarketError::Ambiguous`].
     pub fn open(&self, wanted: &str) -> Result<Arc<Dataset>, MarketError> {
-        if let Some(dataset) = self
-            .datasets
-            .iter()
-            .find(|dataset| dataset.name() == wanted)
-        {
+        if let Some(dataset) = self.datasets.iter().find(|dataset| dataset.name() == wanted) {
             return Ok(Arc::clone(dataset));
         }
         let prefix = wanted.to_ascii_lowercase();
@@ -95,19 +83,12 @@ impl Catalogue {
         };
         let found: Vec<&Arc<Dataset>> = self.datasets.iter().filter(fits).collect();
         match found[..] {
-            [] => Err(MarketError::NotFound {
-                wanted: wanted.to_owned(),
-            }),
+            [] => Err(MarketError::NotFound { wanted: wanted.to_owned() }),
             // The same content under several names is one dataset by its hash.
-            [first, ..] if found.iter().all(|other| other.hash() == first.hash()) => {
-                Ok(Arc::clone(first))
-            }
+            [first, ..] if found.iter().all(|other| other.hash() == first.hash()) => Ok(Arc::clone(first)),
             _ => Err(MarketError::Ambiguous {
                 wanted: wanted.to_owned(),
-                matches: found
-                    .iter()
-                    .map(|dataset| dataset.name().to_owned())
-                    .collect(),
+                matches: found.iter().map(|dataset| dataset.name().to_owned()).collect(),
             }),
         }
     }

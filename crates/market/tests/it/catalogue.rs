@@ -16,14 +16,8 @@ fn the_bundled_dataset_is_listed_and_opens() {
         entry.symbols.iter().map(|s| s.as_str()).collect::<Vec<_>>(),
         ["AAPL", "FB", "GOOG", "IBM", "MSFT"]
     );
-    assert_eq!(
-        entry.first_day.map(|day| day.to_string()).as_deref(),
-        Some("2000-03-01")
-    );
-    assert_eq!(
-        entry.last_day.map(|day| day.to_string()).as_deref(),
-        Some("2013-03-01")
-    );
+    assert_eq!(entry.first_day.map(|day| day.to_string()).as_deref(), Some("2000-03-01"));
+    assert_eq!(entry.last_day.map(|day| day.to_string()).as_deref(), Some("2013-03-01"));
     let hash = entry.hash.to_hex();
     for wanted in [BUNDLED_NAME, &hash, &hash[..6], &hash[..12].to_uppercase()] {
         assert_eq!(catalogue.open(wanted).expect(wanted).hash(), entry.hash);
@@ -36,29 +30,14 @@ fn misses_and_clashes_are_told() {
     let mut catalogue = Catalogue::bundled();
     let hash = bundled().hash().to_hex();
     for wanted in ["", "nothing", &hash[..5]] {
-        assert!(
-            matches!(catalogue.open(wanted), Err(MarketError::NotFound { .. })),
-            "{wanted}"
-        );
+        assert!(matches!(catalogue.open(wanted), Err(MarketError::NotFound { .. })), "{wanted}");
     }
     catalogue.add(bundled()).expect("the same again");
-    let empty = |name: &str| {
-        Arc::new(
-            DatasetBuilder::new(name, TradingHours::US_ZONE)
-                .build()
-                .expect("dataset"),
-        )
-    };
+    let empty =
+        |name: &str| Arc::new(DatasetBuilder::new(name, TradingHours::US_ZONE).build().expect("dataset"));
     let taken = catalogue.add(empty(BUNDLED_NAME)).expect_err("taken");
-    assert_eq!(
-        taken.to_string(),
-        "there is another dataset called `us-daily-2000-2013`"
-    );
+    assert_eq!(taken.to_string(), "there is another dataset called `us-daily-2000-2013`");
     catalogue.add(empty("empty")).expect("another name");
-    let names: Vec<String> = catalogue
-        .list()
-        .into_iter()
-        .map(|entry| entry.name)
-        .collect();
+    let names: Vec<String> = catalogue.list().into_iter().map(|entry| entry.name).collect();
     assert_eq!(names, ["empty", BUNDLED_NAME]);
 }

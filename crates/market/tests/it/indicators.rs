@@ -1,6 +1,6 @@
 //! Indicators against answers computed with pandas (scripts/indicator_answers.py).
 
-use papertape_core::market::{Indicator, IndicatorTable, TradingDay};
+use papertape_core::market::{Indicator, IndicatorTable};
 use papertape_core::time::{Date, parse_date};
 use papertape_market::bundled;
 
@@ -20,24 +20,14 @@ fn indicators_are_what_pandas_computes() {
             table = Some((symbol.to_owned(), computed(symbol, date(until))));
         }
         let (_, table) = table.as_ref().expect("a table");
-        let row = table
-            .dates
-            .binary_search(&date(day))
-            .expect("a day of the series");
+        let row = table.dates.binary_search(&date(day)).expect("a day of the series");
         for (name, expected) in names.iter().zip(&fields[3..]) {
-            let column = table
-                .columns
-                .iter()
-                .find(|column| column.name == *name)
-                .expect(name);
+            let column = table.columns.iter().find(|column| column.name == *name).expect(name);
             match (column.values[row], expected.parse::<f64>().ok()) {
                 (None, None) => {}
                 (Some(value), Some(expected)) => {
                     let error = (value - expected).abs() / expected.abs().max(1.0);
-                    assert!(
-                        error < 1e-9,
-                        "{symbol} {day} {name}: {value} is not {expected}"
-                    );
+                    assert!(error < 1e-9, "{symbol} {day} {name}: {value} is not {expected}");
                     checked += 1;
                 }
                 other => panic!("{symbol} {day} {name}: {other:?}"),
@@ -60,38 +50,18 @@ fn indicator_names_are_read_and_written() {
     check("macd()", "macd(12,26,9)");
     check("macd(5,35)", "macd(5,35,9)");
     check("bollinger(10, 2.50)", "bollinger(10,2.5)");
-    for text in [
-        "",
-        "sma(0)",
-        "sma(1001)",
-        "sma(1,2)",
-        "sma(5",
-        "macd(26,12)",
-        "bollinger(20,0)",
-        "alpha",
-    ] {
+    for text in ["", "sma(0)", "sma(1001)", "sma(1,2)", "sma(5", "macd(26,12)", "bollinger(20,0)", "alpha"] {
         text.parse::<Indicator>().expect_err(text);
     }
 }
 
 fn computed(symbol: &str, until: Date) -> IndicatorTable {
     let dataset = bundled();
-    let day: TradingDay = dataset.trading_days(until, until)[0];
-    let names = [
-        "sma(50)",
-        "ema(10)",
-        "macd",
-        "rsi",
-        "bollinger",
-        "atr",
-        "vwma",
-        "mfi",
-    ];
+    let day = dataset.day(until).expect("a trading day");
+    let names = ["sma(50)", "ema(10)", "macd", "rsi", "bollinger", "atr", "vwma", "mfi"];
     let indicators = names.map(|name| name.parse().expect(name));
     let view = dataset.view(day.close);
-    view.indicators(&symbol.into(), &indicators, usize::MAX)
-        .expect("indicators")
-        .value
+    view.indicators(&symbol.into(), &indicators, usize::MAX).expect("indicators").value
 }
 
 fn date(text: &str) -> Date {
