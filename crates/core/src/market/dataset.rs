@@ -73,6 +73,12 @@ impl Dataset {
         &days[first..end.max(first)]
     }
 
+    /// The trading day of this date; `None` where the exchange was closed, or beyond the calendar.
+    #[must_use]
+    pub fn day(&self, date: Date) -> Option<&TradingDay> {
+        self.trading_days(date, date).first()
+    }
+
     /// All its trading days, oldest first.
     #[must_use]
     pub fn days(&self) -> &[TradingDay] {

@@ -8,10 +8,11 @@ use super::facts::Instrument;
 use super::indicator::Input;
 use super::read::Bar;
 use crate::ledger::CorporateAction;
+use crate::ledger::exact::{PRICE_DP, QUANTITY_DP, round};
 use crate::money::{Price, Quantity};
 use crate::time::Timestamp;
+use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive as _;
-use rust_decimal::{Decimal, RoundingStrategy};
 
 /// The beginning of a symbol's rows: at least one bar has opened.
 pub(super) struct Known<'a> {
@@ -55,12 +56,9 @@ impl<'a> Known<'a> {
     }
 
     pub(super) fn bar(&self, row: usize, day: &TradingDay, factor: Decimal) -> Bar {
-        let even = |value: Decimal| {
-            value.round_dp_with_strategy(8, RoundingStrategy::MidpointNearestEven).normalize()
-        };
         let price = |column: ColumnSlice<'_>| {
             let raw = column.get(row);
-            Price(if factor == Decimal::ONE { raw.normalize() } else { even(raw / factor) })
+            Price(if factor == Decimal::ONE { raw.normalize() } else { round(raw / factor, PRICE_DP) })
         };
         let volume = self.bars.volume.get(row);
         Bar {
@@ -71,7 +69,11 @@ impl<'a> Known<'a> {
             high: price(self.bars.high),
             low: price(self.bars.low),
             close: price(self.bars.close),
-            volume: Quantity(if factor == Decimal::ONE { volume.normalize() } else { even(volume * factor) }),
+            volume: Quantity(if factor == Decimal::ONE {
+                volume.normalize()
+            } else {
+                round(volume * factor, QUANTITY_DP)
+            }),
         }
     }
 

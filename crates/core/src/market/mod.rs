@@ -36,5 +36,5 @@ pub use dataset::Dataset;
 pub use error::{BuildError, ReadError};
 pub use facts::{Fundamental, Instrument, MacroPoint, News, Published};
 pub use indicator::{Indicator, IndicatorColumn, IndicatorTable};
-pub use read::{Bar, BarRange, Exposure, Quote, QuoteKind, Read};
+pub use read::{Bar, BarRange, Exposure, KnownPrice, PriceKind, Read};
 pub use view::MarketView;

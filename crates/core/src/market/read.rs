@@ -1,5 +1,6 @@
 //! What a view answers with.
 
+use crate::broker::Ohlc;
 use crate::id::ContentHash;
 use crate::money::{Price, Quantity};
 use crate::time::{Date, Timestamp};
@@ -52,10 +53,16 @@ pub struct Bar {
     pub volume: Quantity,
 }
 
-/// Which fact a quote is.
+impl From<&Bar> for Ohlc {
+    fn from(bar: &Bar) -> Self {
+        Self { open: bar.open, high: bar.high, low: bar.low, close: bar.close }
+    }
+}
+
+/// Which fact a price is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum QuoteKind {
+pub enum PriceKind {
     /// The open of the current trading day, which has not closed yet.
     TodayOpen,
     /// The close of the latest complete bar.
@@ -64,9 +71,9 @@ pub enum QuoteKind {
 
 /// A single price, in the share units of the view's instant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Quote {
+pub struct KnownPrice {
     /// Which fact it is.
-    pub kind: QuoteKind,
+    pub kind: PriceKind,
     /// The trading day it is of; for a symbol that has stopped trading it may be long ago.
     pub date: Date,
     /// The price.

@@ -7,7 +7,7 @@ use super::error::ReadError;
 use super::facts::{Fundamental, Instrument, MacroPoint, News, Published};
 use super::indicator::{Indicator, IndicatorTable};
 use super::known::Known;
-use super::read::{Bar, BarRange, Exposure, Quote, QuoteKind, Read};
+use super::read::{Bar, BarRange, Exposure, KnownPrice, PriceKind, Read};
 use crate::id::{ContentHash, Symbol};
 use crate::ledger::CorporateAction;
 use crate::money::Price;
@@ -21,8 +21,8 @@ use std::ops::Range;
 /// no way to what follows them.
 ///
 /// The current trading day is the latest that has begun. Prices and volumes are in the share units
-/// of the instant; a conversion that does not come out even is rounded to eight decimals, half to
-/// even.
+/// of the instant; a conversion that does not come out even is rounded half to even, prices to ten
+/// decimals and volumes to eight, as in the books.
 pub struct MarketView<'a> {
     instant: Timestamp,
     dataset: ContentHash,
@@ -115,7 +115,7 @@ impl<'a> MarketView<'a> {
     ///
     /// # Errors
     /// [`ReadError::UnknownSymbol`]; [`ReadError::NoData`] where the symbol has no bar today.
-    pub fn open_price(&self, symbol: &Symbol) -> Result<Read<Quote>, ReadError> {
+    pub fn open_price(&self, symbol: &Symbol) -> Result<Read<KnownPrice>, ReadError> {
         let known = self.known(symbol)?;
         let today = self.current_day()?;
         let row = known.bars.opens_at.len() - 1;
@@ -123,9 +123,9 @@ impl<'a> MarketView<'a> {
             return Err(self.no_data(format!("{symbol}/open")));
         }
         let price = Price(known.bars.open.get(row).normalize());
-        let kind = QuoteKind::TodayOpen;
-        let quote = Quote { kind, date: today.date, price, known_at: today.open };
-        Ok(self.read(quote, &format!("{symbol}/open"), &[today.date], 1, Some(today.open)))
+        let kind = PriceKind::TodayOpen;
+        let value = KnownPrice { kind, date: today.date, price, known_at: today.open };
+        Ok(self.read(value, &format!("{symbol}/open"), &[today.date], 1, Some(today.open)))
     }
 
     /// The close of the latest complete bar.
@@ -133,11 +133,11 @@ impl<'a> MarketView<'a> {
     /// # Errors
     /// [`ReadError::UnknownSymbol`]; [`ReadError::NoData`] on the symbol's first day before its
     /// close.
-    pub fn last_close(&self, symbol: &Symbol) -> Result<Read<Quote>, ReadError> {
+    pub fn last_close(&self, symbol: &Symbol) -> Result<Read<KnownPrice>, ReadError> {
         let bars = self.bars(symbol, BarRange::newest(1))?;
         let bar = &bars.value[0];
-        let kind = QuoteKind::LastClose;
-        let value = Quote { kind, date: bar.date, price: bar.close, known_at: bar.closes_at };
+        let kind = PriceKind::LastClose;
+        let value = KnownPrice { kind, date: bar.date, price: bar.close, known_at: bar.closes_at };
         Ok(Read { value, exposure: bars.exposure })
     }
 
@@ -145,7 +145,7 @@ impl<'a> MarketView<'a> {
     ///
     /// # Errors
     /// [`ReadError::UnknownSymbol`].
-    pub fn price(&self, symbol: &Symbol) -> Result<Read<Quote>, ReadError> {
+    pub fn price(&self, symbol: &Symbol) -> Result<Read<KnownPrice>, ReadError> {
         let bars = self.known(symbol)?.bars;
         if bars.opens_at.len() > bars.closed() { self.open_price(symbol) } else { self.last_close(symbol) }
     }

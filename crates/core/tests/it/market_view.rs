@@ -5,7 +5,7 @@ use crate::market_rows::{Rows, rows};
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
 use papertape_core::market::{
-    Bar, BarRange, DailyBar, Dataset, Indicator, MarketView, QuoteKind, ReadError, TradingHours,
+    Bar, BarRange, DailyBar, Dataset, Indicator, MarketView, PriceKind, ReadError, TradingHours,
 };
 use papertape_core::money::{Price, Quantity};
 use papertape_core::time::{Date, Timestamp};
@@ -114,14 +114,14 @@ fn a_day_with_a_split_unfolds_in_two_facts() {
 
     let before = dataset.view(around(day.open)[0]);
     let last = before.price(&symbol).expect("price").value;
-    assert_eq!((last.kind, last.price), (QuoteKind::LastClose, price("100")));
+    assert_eq!((last.kind, last.price), (PriceKind::LastClose, price("100")));
     assert!(matches!(before.actions_on(day.date), Err(ReadError::NotYet { .. })));
 
     let open = dataset.view(day.open);
-    let quote = open.price(&symbol).expect("price").value;
-    assert_eq!((quote.kind, quote.price, quote.known_at), (QuoteKind::TodayOpen, price("34"), day.open));
+    let found = open.price(&symbol).expect("price").value;
+    assert_eq!((found.kind, found.price, found.known_at), (PriceKind::TodayOpen, price("34"), day.open));
     let last = open.last_close(&symbol).expect("close");
-    assert_eq!(last.value.price, price("33.33333333"));
+    assert_eq!(last.value.price, price("33.3333333333"));
     assert_eq!(last.value.date, Date::constant(2024, 3, 4));
     assert_eq!(last.exposure.latest_known_at, Some(day.open), "the split is a fact of the open");
     let bars = open.bars(&symbol, BarRange::default()).expect("bars").value;
@@ -133,8 +133,8 @@ fn a_day_with_a_split_unfolds_in_two_facts() {
     let close = dataset.view(day.close);
     let bar = close.today_bar(&symbol).expect("bar").value;
     assert_eq!((bar.open, bar.close, bar.volume), (price("34"), price("35"), Quantity::from(900)));
-    let quote = close.price(&symbol).expect("price").value;
-    assert_eq!((quote.kind, quote.price), (QuoteKind::LastClose, price("35")));
+    let found = close.price(&symbol).expect("price").value;
+    assert_eq!((found.kind, found.price), (PriceKind::LastClose, price("35")));
     assert_eq!(close.open_price(&symbol).expect("open").value.price, price("34"));
 }
 

@@ -1,6 +1,6 @@
 //! Indicators against answers computed with pandas (scripts/indicator_answers.py).
 
-use papertape_core::market::{Indicator, IndicatorTable, TradingDay};
+use papertape_core::market::{Indicator, IndicatorTable};
 use papertape_core::time::{Date, parse_date};
 use papertape_market::bundled;
 
@@ -57,7 +57,7 @@ fn indicator_names_are_read_and_written() {
 
 fn computed(symbol: &str, until: Date) -> IndicatorTable {
     let dataset = bundled();
-    let day: TradingDay = dataset.trading_days(until, until)[0];
+    let day = dataset.day(until).expect("a trading day");
     let names = ["sma(50)", "ema(10)", "macd", "rsi", "bollinger", "atr", "vwma", "mfi"];
     let indicators = names.map(|name| name.parse().expect(name));
     let view = dataset.view(day.close);
