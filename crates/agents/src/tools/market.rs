@@ -3,7 +3,7 @@
 
 use super::{Arguments, Reading, number, spec};
 use papertape_core::id::Symbol;
-use papertape_core::market::{BarRange, Indicator, MarketView, QuoteKind, ReadError};
+use papertape_core::market::{BarRange, Indicator, MarketView, PriceKind, ReadError};
 use papertape_core::message::ToolSpec;
 use serde_json::{Map, Value, json};
 
@@ -99,8 +99,8 @@ fn get_price(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading
     let symbol = symbol(arguments)?;
     let quote = view.price(&symbol).map_err(|error| unavailable(&error))?;
     let kind = match quote.value.kind {
-        QuoteKind::TodayOpen => "open",
-        QuoteKind::LastClose => "close",
+        PriceKind::TodayOpen => "open",
+        PriceKind::LastClose => "close",
     };
     let value = json!({
         "symbol": symbol,

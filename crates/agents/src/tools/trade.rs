@@ -8,7 +8,7 @@ use papertape_core::broker::{
 };
 use papertape_core::id::Symbol;
 use papertape_core::json::{canonical, to_value};
-use papertape_core::market::{MarketView, QuoteKind};
+use papertape_core::market::{MarketView, PriceKind};
 use papertape_core::message::{Role, ToolSpec};
 use papertape_core::money::{Price, Quantity};
 use papertape_core::record::{Implied, OrderRow, PositionRow};
@@ -160,7 +160,7 @@ pub fn quote(view: &MarketView<'_>, symbol: &Symbol, known: bool, date: Date) ->
         return Quote::unknown(symbol.clone(), date);
     }
     match view.price(symbol) {
-        Ok(read) if read.value.kind == QuoteKind::TodayOpen => {
+        Ok(read) if read.value.kind == PriceKind::TodayOpen => {
             Quote::at(symbol.clone(), date, read.value.price)
         }
         _ => Quote::no_bar(symbol.clone(), date),
