@@ -12,18 +12,8 @@ const MOST_BARS: usize = 250;
 /// News of one answer at the most.
 const MOST_NEWS: usize = 50;
 /// What `get_indicators` gives when nothing is named.
-const USUAL: &[&str] = &[
-    "sma_20",
-    "sma_50",
-    "ema_12",
-    "ema_26",
-    "macd",
-    "rsi_14",
-    "bollinger_20",
-    "atr_14",
-    "vwma_20",
-    "mfi_14",
-];
+const USUAL: &[&str] =
+    &["sma_20", "sma_50", "ema_12", "ema_26", "macd", "rsi_14", "bollinger", "atr_14", "vwma_20", "mfi_14"];
 
 /// The tools as the model is told of them.
 #[must_use]
@@ -138,17 +128,13 @@ fn get_indicators(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Re
     if names.is_empty() {
         names = USUAL.to_vec();
     }
-    let indicators = names
-        .iter()
-        .map(|name| name.parse::<Indicator>())
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|e| e.to_string())?;
+    let indicators = names.into_iter().map(indicator).collect::<Result<Vec<_>, _>>()?;
     let table = view.indicators(&symbol, &indicators, 1).map_err(|error| unavailable(&error))?;
     let mut values = Map::new();
     for column in &table.value.columns {
         let newest = column.values.last().copied().flatten();
         // Six decimals: enough for any price, and the same text on every machine.
-        values.insert(column.name.clone(), newest.map_or(Value::Null, |v| json!((v * 1e6).round() / 1e6)));
+        values.insert(key(&column.name), newest.map_or(Value::Null, |v| json!((v * 1e6).round() / 1e6)));
     }
     let value = json!({
         "symbol": symbol,
@@ -176,4 +162,26 @@ fn get_news(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading,
         })
         .collect();
     Ok(Reading { value: json!({ "items": items }), exposures: vec![news.exposure] })
+}
+
+/// Reads `sma_20` and `sma(20)` alike.
+fn indicator(name: &str) -> Result<Indicator, String> {
+    let name = name.trim();
+    // One line of MACD or of the bands stands for all of them.
+    let whole = ["macd", "bollinger"].into_iter().find(|whole| {
+        let line = name.strip_prefix(whole).and_then(|rest| rest.strip_prefix('_'));
+        line.is_some_and(|line| line.starts_with(|c: char| c.is_ascii_alphabetic()))
+    });
+    let text = match (whole, name.split_once('_')) {
+        (Some(whole), _) => whole.to_owned(),
+        (None, Some((name, numbers))) => format!("{name}({})", numbers.replace('_', ",")),
+        (None, None) => name.to_owned(),
+    };
+    text.parse::<Indicator>().map_err(|error| error.to_string())
+}
+
+/// A column's key in the answer: `sma_20`; without numbers where MACD and the bands have their usual.
+fn key(column: &str) -> String {
+    let usual = column.strip_suffix("(12,26,9)").or_else(|| column.strip_suffix("(20,2)"));
+    usual.map_or_else(|| column.replace(['(', ','], "_").replace(')', ""), str::to_owned)
 }
