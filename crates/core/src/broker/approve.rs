@@ -74,9 +74,7 @@ pub fn approve(
     order: Order,
 ) -> Result<Approved<Order>, Rejection> {
     match check(account, profile, quote, &order) {
-        Ok(reference) => {
-            Ok(Approved { item: order, day: quote.day, reference, version: account.version() })
-        }
+        Ok(reference) => Ok(Approved { item: order, day: quote.day, reference, version: account.version() }),
         Err(refusal) => Err(refusal.of(order)),
     }
 }
@@ -92,24 +90,18 @@ pub fn approve_stops(
     change: StopChange,
 ) -> Result<Approved<StopChange>, Rejection> {
     match check_change(account, quote, &change) {
-        Ok(reference) => {
-            Ok(Approved { item: change, day: quote.day, reference, version: account.version() })
-        }
+        Ok(reference) => Ok(Approved { item: change, day: quote.day, reference, version: account.version() }),
         Err(refusal) => Err(refusal.of(change)),
     }
 }
 
-/// The leverage that an order means.
+/// The leverage that an order means. Closing keeps the position's, whatever the order says.
 pub(super) fn leverage_of(order: &Order, position: Option<&Position>) -> Decimal {
-    order.leverage.or_else(|| position.map(|position| position.leverage)).unwrap_or(Decimal::ONE)
+    let asked = order.leverage.filter(|_| order.side.opens());
+    asked.or_else(|| position.map(|position| position.leverage)).unwrap_or(Decimal::ONE)
 }
 
-fn check(
-    account: &Account,
-    profile: &MarketProfile,
-    quote: &Quote,
-    order: &Order,
-) -> Result<Price, Refusal> {
+fn check(account: &Account, profile: &MarketProfile, quote: &Quote, order: &Order) -> Result<Price, Refusal> {
     let reference = price_of(quote, order.symbol.as_str())?;
     let position = account.position(&order.symbol);
     let asked = order.quantity;
@@ -137,9 +129,7 @@ fn check(
 fn price_of(quote: &Quote, symbol: &str) -> Result<Price, Refusal> {
     let day = quote.day;
     match quote.state {
-        QuoteState::At(price) if quote.symbol.as_str() == symbol && price.is_positive() => {
-            Ok(price)
-        }
+        QuoteState::At(price) if quote.symbol.as_str() == symbol && price.is_positive() => Ok(price),
         QuoteState::NoBar | QuoteState::At(_) if quote.symbol.as_str() == symbol => {
             let message = format!("{symbol} has no bar on {day}, so it cannot be traded.");
             Err(Refusal::new(RejectCode::NoBarToday, message, []))
@@ -151,11 +141,7 @@ fn price_of(quote: &Quote, symbol: &str) -> Result<Price, Refusal> {
     }
 }
 
-fn check_side(
-    profile: &MarketProfile,
-    order: &Order,
-    position: Option<&Position>,
-) -> Result<(), Refusal> {
+fn check_side(profile: &MarketProfile, order: &Order, position: Option<&Position>) -> Result<(), Refusal> {
     let symbol = &order.symbol;
     if !order.side.is_long() && !profile.shorting {
         let message = format!("{} does not allow short positions.", profile.name);
@@ -174,14 +160,9 @@ fn check_side(
     Ok(())
 }
 
-fn check_lot(
-    profile: &MarketProfile,
-    order: &Order,
-    position: Option<&Position>,
-) -> Result<(), Refusal> {
+fn check_lot(profile: &MarketProfile, order: &Order, position: Option<&Position>) -> Result<(), Refusal> {
     let asked = order.quantity;
-    let closes_all =
-        !order.side.opens() && position.is_some_and(|position| position.quantity.abs() == asked);
+    let closes_all = !order.side.opens() && position.is_some_and(|position| position.quantity.abs() == asked);
     if profile.fractional {
         let unit = Decimal::new(1, exact::QUANTITY_DP);
         if asked.0 == asked.0.trunc_with_scale(exact::QUANTITY_DP) {
@@ -273,8 +254,7 @@ fn check_opening_cash(
     // the division fail.
     let divisor = leverage.max(Decimal::ONE);
     let margin = exact::div(terms.value.0, divisor).map_err(Refusal::too_large)?;
-    let margin =
-        Money(if divisor == Decimal::ONE { margin } else { exact::round(margin, exact::MONEY_DP) });
+    let margin = Money(if divisor == Decimal::ONE { margin } else { exact::round(margin, exact::MONEY_DP) });
     let needed = exact::plus(margin, terms.fee).map_err(Refusal::too_large)?;
     if needed <= available {
         return Ok(());
@@ -283,12 +263,8 @@ fn check_opening_cash(
         "To {} {} {} at {} needs {needed} (a fee of {} included); {available} is available.",
         order.side, order.quantity, order.symbol, terms.price, terms.fee
     );
-    let numbers = [
-        ("needed", needed.0),
-        ("available", available.0),
-        ("price", terms.price.0),
-        ("fee", terms.fee.0),
-    ];
+    let numbers =
+        [("needed", needed.0), ("available", available.0), ("price", terms.price.0), ("fee", terms.fee.0)];
     Err(Refusal::new(RejectCode::InsufficientCash, message, numbers))
 }
 
@@ -312,8 +288,7 @@ fn check_leverage(
 ) -> Result<(), Refusal> {
     let (least, most) = (profile.min_leverage, profile.leverage_limit());
     if leverage < least || leverage > most {
-        let message =
-            format!("Leverage in {} is from {least} to {most}; {leverage} is not.", profile.name);
+        let message = format!("Leverage in {} is from {least} to {most}; {leverage} is not.", profile.name);
         let numbers = [("asked", leverage), ("least", least), ("most", most)];
         return Err(Refusal::new(RejectCode::LeverageLimit, message, numbers));
     }

@@ -32,11 +32,7 @@ pub struct Ohlc {
 ///
 /// # Errors
 /// A number that does not fit. The books are then as they were.
-pub fn bar(
-    books: &mut Books,
-    day: Date,
-    bars: &BTreeMap<Symbol, Ohlc>,
-) -> Result<Outcome, LedgerError> {
+pub fn bar(books: &mut Books, day: Date, bars: &BTreeMap<Symbol, Ohlc>) -> Result<Outcome, LedgerError> {
     books.atomically(|books| {
         let mut out = Outcome::default();
         let prices = |symbol: &Symbol| bars.get(symbol).map(|bar| (bar.open, Some(*bar)));
@@ -98,9 +94,7 @@ fn inside(position: &Position, bar: Ohlc) -> Option<(FillCause, Price)> {
     let stop = position.stop.map(|stop| (FillCause::Stop, stop));
     let liquidation = position.liquidation_price().map(|price| (FillCause::Liquidation, price));
     let nearer = match (stop, liquidation) {
-        (Some(stop), Some(liquidation)) if is_worse(direction, stop.1, liquidation.1) => {
-            Some(liquidation)
-        }
+        (Some(stop), Some(liquidation)) if is_worse(direction, stop.1, liquidation.1) => Some(liquidation),
         (stop, liquidation) => stop.or(liquidation),
     };
     let lost = nearer.filter(|(_, level)| !is_worse(direction, *level, worst));

@@ -67,11 +67,7 @@ pub struct PositionSnapshot {
 /// # Errors
 /// [`LedgerError::DayGoesBack`] where the day has been closed before; a number that does not fit.
 /// The books are then as they were.
-pub fn close(
-    books: &mut Books,
-    day: Date,
-    closes: &BTreeMap<Symbol, Price>,
-) -> Result<DayEnd, LedgerError> {
+pub fn close(books: &mut Books, day: Date, closes: &BTreeMap<Symbol, Price>) -> Result<DayEnd, LedgerError> {
     books.atomically(|books| {
         if let Some(reached) = books.last_close.filter(|last| day <= *last) {
             return Err(LedgerError::DayGoesBack { reached, day });
@@ -87,8 +83,7 @@ pub fn close(
         let portfolio_value = books.portfolio_value()?;
         let before = books.last_value;
         let daily_profit = exact::minus(portfolio_value, before)?;
-        let daily_return_pct =
-            if before.is_positive() { percent(daily_profit, before) } else { None };
+        let daily_return_pct = if before.is_positive() { percent(daily_profit, before) } else { None };
         let held: Vec<Symbol> = books.account.positions().keys().cloned().collect();
         books.marks.retain(|symbol, _| held.binary_search(symbol).is_ok());
         books.last_value = portfolio_value;
@@ -132,11 +127,7 @@ fn fill_at_close(
     Ok(rejections)
 }
 
-fn charge_financing(
-    books: &mut Books,
-    entries: &mut Vec<BookEntry>,
-    day: Date,
-) -> Result<(), LedgerError> {
+fn charge_financing(books: &mut Books, entries: &mut Vec<BookEntry>, day: Date) -> Result<(), LedgerError> {
     let yearly = exact::div(books.profile.financing_bps_a_year, bps_of_one())?;
     if yearly.is_zero() {
         return Ok(());

@@ -79,8 +79,7 @@ pub fn pre(
 /// Ends a run: what is still pending expires.
 pub fn expire(books: &mut Books) -> Vec<Rejection> {
     let expired = std::mem::take(&mut books.pending).into_iter().map(|pending| {
-        let message =
-            format!("The run ended before the order of {} could fill.", pending.placed_on);
+        let message = format!("The run ended before the order of {} could fill.", pending.placed_on);
         Refusal::new(RejectCode::Expired, message, []).of(pending.order)
     });
     expired.collect()
@@ -154,8 +153,7 @@ fn split_pending(
         if order.quantity.is_positive() {
             kept.push(pending);
         } else {
-            let message =
-                format!("A split of {ratio} for 1 left nothing to trade of the order's {old}.");
+            let message = format!("A split of {ratio} for 1 left nothing to trade of the order's {old}.");
             let numbers = [("asked", old.0), ("ratio", ratio)];
             let refusal = Refusal::new(RejectCode::SplitAway, message, numbers);
             rejections.push(refusal.of(pending.order));
@@ -222,11 +220,8 @@ fn cover_margin_call(
             if !short.is_positive() {
                 return Ok(());
             }
-            let quantity = if whole {
-                Some(position.quantity.abs())
-            } else {
-                needed(books, &position, open, short)?
-            };
+            let quantity =
+                if whole { Some(position.quantity.abs()) } else { needed(books, &position, open, short)? };
             let Some(quantity) = quantity else { break };
             let how = (FillCause::MarginCall, quantity, open);
             books.force_close(entries, day, &symbol, &position, how)?;

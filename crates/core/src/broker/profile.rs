@@ -145,10 +145,7 @@ impl MarketProfile {
                 self.slippage_bps >= Decimal::ZERO && self.slippage_bps < bps_of_one(),
                 "slippage_bps must be from 0 to below 10000",
             ),
-            (
-                self.financing_bps_a_year >= Decimal::ZERO,
-                "financing_bps_a_year must not be below zero",
-            ),
+            (self.financing_bps_a_year >= Decimal::ZERO, "financing_bps_a_year must not be below zero"),
         ];
         match checks.into_iter().find(|(holds, _)| !holds) {
             Some((_, problem)) => Err(problem.to_owned()),

@@ -173,8 +173,7 @@ impl Refusal {
         message: String,
         numbers: [(&str, Decimal); N],
     ) -> Self {
-        let numbers =
-            numbers.into_iter().map(|(name, number)| (name.to_owned(), number.normalize()));
+        let numbers = numbers.into_iter().map(|(name, number)| (name.to_owned(), number.normalize()));
         Self { code, message, numbers: numbers.collect() }
     }
 

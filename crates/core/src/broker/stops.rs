@@ -20,9 +20,7 @@ pub(super) fn sides(
         Direction::Long => ("below", "above"),
         Direction::Short => ("above", "below"),
     };
-    if let Some(stop) =
-        stop.filter(|stop| !stop.is_positive() || !is_worse(direction, *stop, price))
-    {
+    if let Some(stop) = stop.filter(|stop| !stop.is_positive() || !is_worse(direction, *stop, price)) {
         let message = format!(
             "The stop of a {} position must be above zero and {losing} the price of {price}; \
              {stop} is not.",
@@ -98,8 +96,7 @@ pub(super) fn tightening(
     if !is_worse(direction, new, old) {
         return Ok(());
     }
-    let message =
-        format!("A stop may be tightened, never loosened: it is at {old} and cannot go to {new}.");
+    let message = format!("A stop may be tightened, never loosened: it is at {old} and cannot go to {new}.");
     let numbers = [("stop", old.0), ("asked", new.0)];
     Err(Refusal::new(RejectCode::StopLoosened, message, numbers))
 }

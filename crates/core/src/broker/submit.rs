@@ -55,16 +55,12 @@ pub fn submit(books: &mut Books, approved: Approved<Order>) -> Result<Submission
 ///
 /// # Errors
 /// As [`submit`].
-pub fn change_stops(
-    books: &mut Books,
-    approved: Approved<StopChange>,
-) -> Result<BookEntry, SubmitError> {
+pub fn change_stops(books: &mut Books, approved: Approved<StopChange>) -> Result<BookEntry, SubmitError> {
     fresh(books, approved.version())?;
     let day = approved.day();
     let StopChange { symbol, stop, target, .. } = approved.into_inner();
-    let entry = books.atomically(|books| {
-        enter_one(books, LedgerEvent::StopChange { day, symbol, stop, target })
-    })?;
+    let entry =
+        books.atomically(|books| enter_one(books, LedgerEvent::StopChange { day, symbol, stop, target }))?;
     Ok(entry)
 }
 

@@ -54,20 +54,13 @@ impl Terms {
 }
 
 /// The reference price moved against the trader. A profile without slippage leaves it as it is.
-pub(super) fn slipped(
-    profile: &MarketProfile,
-    side: Side,
-    reference: Price,
-) -> Result<Price, LedgerError> {
+pub(super) fn slipped(profile: &MarketProfile, side: Side, reference: Price) -> Result<Price, LedgerError> {
     if profile.slippage_bps.is_zero() {
         return Ok(reference);
     }
     let rate = exact::div(profile.slippage_bps, bps_of_one())?;
-    let factor = if side.takes_shares() {
-        exact::add(Decimal::ONE, rate)?
-    } else {
-        exact::sub(Decimal::ONE, rate)?
-    };
+    let factor =
+        if side.takes_shares() { exact::add(Decimal::ONE, rate)? } else { exact::sub(Decimal::ONE, rate)? };
     let price = Price(exact::round(exact::mul(reference.0, factor)?, exact::PRICE_DP));
     if price.is_positive() {
         Ok(price)

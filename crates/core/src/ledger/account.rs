@@ -59,8 +59,7 @@ impl Account {
         events: impl IntoIterator<Item = &'a LedgerEvent>,
     ) -> Result<(Self, Vec<Applied>), LedgerError> {
         let mut account = initial;
-        let applied =
-            events.into_iter().map(|event| account.apply(event)).collect::<Result<_, _>>()?;
+        let applied = events.into_iter().map(|event| account.apply(event)).collect::<Result<_, _>>()?;
         Ok((account, applied))
     }
 
@@ -128,8 +127,7 @@ impl Account {
     /// [`LedgerError::NoMark`] where a position has no mark, [`LedgerError::Overflow`].
     pub fn equity(&self, marks: &BTreeMap<Symbol, Price>) -> Result<Money, LedgerError> {
         self.positions.iter().try_fold(self.cash, |sum, (symbol, position)| {
-            let mark =
-                marks.get(symbol).ok_or_else(|| LedgerError::NoMark { symbol: symbol.clone() })?;
+            let mark = marks.get(symbol).ok_or_else(|| LedgerError::NoMark { symbol: symbol.clone() })?;
             exact::plus(sum, exact::value(*mark, position.quantity)?)
         })
     }
@@ -168,8 +166,7 @@ impl Account {
         }
         let held = event.symbol().and_then(|symbol| self.positions.get(symbol));
         position = position.or_else(|| held.map(|p| p.id.clone()));
-        let quantity =
-            position.is_some().then(|| held.map_or(Quantity::ZERO, |position| position.quantity));
+        let quantity = position.is_some().then(|| held.map_or(Quantity::ZERO, |position| position.quantity));
         self.version += 1;
         self.reached = Some(day);
         if self.margin_call.is_some() && !self.available()?.is_negative() {
@@ -180,9 +177,7 @@ impl Account {
     }
 
     fn held(&mut self, symbol: &Symbol) -> Result<&mut Position, LedgerError> {
-        self.positions
-            .get_mut(symbol)
-            .ok_or_else(|| LedgerError::NoPosition { symbol: symbol.clone() })
+        self.positions.get_mut(symbol).ok_or_else(|| LedgerError::NoPosition { symbol: symbol.clone() })
     }
 
     /// Opens or adds; says whether the position is new.
@@ -364,11 +359,7 @@ fn take_out(
     })
 }
 
-fn set_stops(
-    position: &mut Position,
-    stop: Option<Price>,
-    target: Option<Price>,
-) -> Result<(), LedgerError> {
+fn set_stops(position: &mut Position, stop: Option<Price>, target: Option<Price>) -> Result<(), LedgerError> {
     for price in [stop, target].into_iter().flatten() {
         positive("stop or target", price.0)?;
     }

@@ -98,11 +98,7 @@ impl Position {
     #[must_use]
     pub fn closable(&self, day: Date, t_plus_one: bool) -> Quantity {
         let held = self.quantity.abs();
-        if t_plus_one && self.last_acquired.day == day {
-            held - self.last_acquired.quantity
-        } else {
-            held
-        }
+        if t_plus_one && self.last_acquired.day == day { held - self.last_acquired.quantity } else { held }
     }
 
     /// The price at which its loss reaches its margin, `(cost - margin) / quantity`, rounded to 10
