@@ -243,6 +243,7 @@ fn a_close_compares_with_the_close_before() {
     let mut books = holding(Side::Buy);
     let first = close(&mut books, day(D1), &prices(&[("X", "101")])).expect("a close");
     assert_eq!((first.daily_profit, first.daily_return_pct), (money("100"), Some(dec("0.1"))));
+    assert_eq!(first.gross_exposure, money("10100"));
     assert_eq!(first.last_action_id, 1, "the buy is the session's newest row");
     pre(&mut books, day(D2), &prices(&[]), &prices(&[("X", "101")]), &[]).expect("no bar at all");
     bar(&mut books, day(D2), &bars(&[])).expect("no bar at all");

@@ -276,6 +276,11 @@ fn an_approval_is_good_for_one_version_of_the_account() {
     let before = books.clone();
     assert_eq!(submit(&mut books, b), Err(SubmitError::Stale { approved: 0, current: 1 }));
     assert_eq!(books, before);
+    let mut other = Books::new("bob", MarketProfile::us_equity(), money("1000"));
+    let c = order(&mut other, Side::Buy, "X", "1");
+    let c = check(&us("1000"), day(DAY), "10", c).expect("allowed to ada");
+    let (approved, owner) = ("ada".to_owned(), "bob".to_owned());
+    assert_eq!(submit(&mut other, c), Err(SubmitError::OtherAccount { approved, owner }));
 }
 
 /// Two broken rules: the one that is checked first decides.
