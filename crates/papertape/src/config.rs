@@ -210,7 +210,8 @@ impl Config {
     /// A file that is not there or is no TOML, a key that is not known (with the nearest that is), a
     /// value that does not fit.
     pub fn load(file: Option<&Path>) -> Result<Self> {
-        let named = file.map(Path::to_path_buf).or_else(|| std::env::var_os("PAPERTAPE_CONFIG").map(Into::into));
+        let named =
+            file.map(Path::to_path_buf).or_else(|| std::env::var_os("PAPERTAPE_CONFIG").map(Into::into));
         let mut figment = Figment::from(Serialized::defaults(Self::default()));
         match named {
             Some(path) => {
@@ -322,12 +323,14 @@ fn explain(error: figment::Error) -> anyhow::Error {
 /// The folder or a file of it cannot be read.
 pub fn prompt_overrides(dir: &Path) -> Result<BTreeMap<String, String>> {
     let mut overrides = BTreeMap::new();
-    let folder = std::fs::read_dir(dir).with_context(|| format!("prompts.dir {} cannot be read", dir.display()))?;
+    let folder =
+        std::fs::read_dir(dir).with_context(|| format!("prompts.dir {} cannot be read", dir.display()))?;
     for entry in folder {
         let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "md") {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let text = std::fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))?;
+            let text = std::fs::read_to_string(&path)
+                .with_context(|| format!("{} cannot be read", path.display()))?;
             overrides.insert(name, text);
         }
     }

@@ -13,7 +13,7 @@ use rust_decimal::Decimal;
 /// Proof that a request passed every check against one version of an account.
 ///
 /// Nothing else makes one, it cannot be copied, and what uses it consumes it; after any change of
-/// the account it is refused.
+/// the account, and for any other, it is refused.
 ///
 /// ```compile_fail
 /// use papertape_core::broker::{Approved, Order};
@@ -26,6 +26,7 @@ pub struct Approved<T> {
     item: T,
     day: Date,
     reference: Price,
+    owner: String,
     version: u64,
 }
 
@@ -54,6 +55,12 @@ impl<T> Approved<T> {
         self.version
     }
 
+    /// The owner of the account that it was checked against, and is good for.
+    #[must_use]
+    pub fn owner(&self) -> &str {
+        &self.owner
+    }
+
     pub(super) fn into_inner(self) -> T {
         self.item
     }
@@ -74,7 +81,7 @@ pub fn approve(
     order: Order,
 ) -> Result<Approved<Order>, Rejection> {
     match check(account, profile, quote, &order) {
-        Ok(reference) => Ok(Approved { item: order, day: quote.day, reference, version: account.version() }),
+        Ok(reference) => Ok(proof(account, quote.day, reference, order)),
         Err(refusal) => Err(refusal.of(order)),
     }
 }
@@ -90,14 +97,19 @@ pub fn approve_stops(
     change: StopChange,
 ) -> Result<Approved<StopChange>, Rejection> {
     match check_change(account, quote, &change) {
-        Ok(reference) => Ok(Approved { item: change, day: quote.day, reference, version: account.version() }),
+        Ok(reference) => Ok(proof(account, quote.day, reference, change)),
         Err(refusal) => Err(refusal.of(change)),
     }
 }
 
-/// The leverage that an order means.
+fn proof<T>(account: &Account, day: Date, reference: Price, item: T) -> Approved<T> {
+    Approved { item, day, reference, owner: account.owner().to_owned(), version: account.version() }
+}
+
+/// The leverage that an order means. Closing keeps the position's, whatever the order says.
 pub(super) fn leverage_of(order: &Order, position: Option<&Position>) -> Decimal {
-    order.leverage.or_else(|| position.map(|position| position.leverage)).unwrap_or(Decimal::ONE)
+    let asked = order.leverage.filter(|_| order.side.opens());
+    asked.or_else(|| position.map(|position| position.leverage)).unwrap_or(Decimal::ONE)
 }
 
 fn check(account: &Account, profile: &MarketProfile, quote: &Quote, order: &Order) -> Result<Price, Refusal> {

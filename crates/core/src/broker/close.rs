@@ -30,6 +30,8 @@ pub struct DayEnd {
     pub cash: Money,
     /// Cash and holdings at the closes.
     pub portfolio_value: Money,
+    /// `sum(|quantity x close|)` of the holdings.
+    pub gross_exposure: Money,
     /// Against the previous close's portfolio value; the initial cash for the first.
     pub daily_profit: Money,
     /// `daily_profit` in percent of the previous value, rounded to 10 decimals; `None` where that
@@ -81,6 +83,9 @@ pub fn close(books: &mut Books, day: Date, closes: &BTreeMap<Symbol, Price>) -> 
         }
         let snapshots = snapshots(books)?;
         let portfolio_value = books.portfolio_value()?;
+        let gross_exposure = snapshots.iter().try_fold(Money::ZERO, |sum, held| {
+            exact::plus(sum, exact::value(held.close, held.quantity)?.abs())
+        })?;
         let before = books.last_value;
         let daily_profit = exact::minus(portfolio_value, before)?;
         let daily_return_pct = if before.is_positive() { percent(daily_profit, before) } else { None };
@@ -95,6 +100,7 @@ pub fn close(books: &mut Books, day: Date, closes: &BTreeMap<Symbol, Price>) -> 
             snapshots,
             cash: books.account.cash(),
             portfolio_value,
+            gross_exposure,
             daily_profit,
             daily_return_pct,
             last_action_id: books.actions,

@@ -6,7 +6,8 @@ use crate::money::Price;
 use rust_decimal::Decimal;
 
 /// The most that a position may lose at its stop, of the money at work times the leverage:
-/// `|entry - stop| / entry x leverage <= 0.10`.
+/// `|entry - stop| / entry x leverage <= 0.10`. It binds every stop on the losing side of the entry,
+/// also that of a position without leverage, which needs none.
 pub const MAX_LEVERAGED_LOSS: Decimal = Decimal::from_parts(10, 0, 0, false, 2);
 
 /// A stop must be above zero and on the losing side of `price`, a target on the gaining side.

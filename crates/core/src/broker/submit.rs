@@ -20,6 +20,14 @@ pub enum Submission {
 /// An approved request that could not be used: a fault of the caller, not of the trader.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SubmitError {
+    /// It was approved for another account.
+    #[error("approved for the account of {approved}, not that of {owner}")]
+    OtherAccount {
+        /// The owner of the account that it was approved for.
+        approved: String,
+        /// The owner of these books.
+        owner: String,
+    },
     /// The account has changed since.
     #[error("approved for version {approved} of the account, which is at {current}")]
     Stale {
@@ -36,10 +44,11 @@ pub enum SubmitError {
 /// Fills an approved order at once where the profile's fill model is `open`; otherwise keeps it.
 ///
 /// # Errors
-/// [`SubmitError::Stale`] where the account has changed since the approval. The books are then as
+/// [`SubmitError::Stale`] where the account has changed since the approval,
+/// [`SubmitError::OtherAccount`] where it was given for another. The books are then as
 /// they were.
 pub fn submit(books: &mut Books, approved: Approved<Order>) -> Result<Submission, SubmitError> {
-    fresh(books, approved.version())?;
+    fresh(books, &approved)?;
     if books.profile.fill_model == FillModel::Open {
         let entry = books.atomically(|books| fill(books, approved))?;
         return Ok(Submission::Filled(Box::new(entry)));
@@ -56,7 +65,7 @@ pub fn submit(books: &mut Books, approved: Approved<Order>) -> Result<Submission
 /// # Errors
 /// As [`submit`].
 pub fn change_stops(books: &mut Books, approved: Approved<StopChange>) -> Result<BookEntry, SubmitError> {
-    fresh(books, approved.version())?;
+    fresh(books, &approved)?;
     let day = approved.day();
     let StopChange { symbol, stop, target, .. } = approved.into_inner();
     let entry =
@@ -107,7 +116,12 @@ fn enter_one(books: &mut Books, event: LedgerEvent) -> Result<BookEntry, LedgerE
     entries.into_iter().next().ok_or(LedgerError::Overflow)
 }
 
-fn fresh(books: &Books, approved: u64) -> Result<(), SubmitError> {
-    let current = books.account.version();
+fn fresh<T>(books: &Books, approved: &Approved<T>) -> Result<(), SubmitError> {
+    let account = &books.account;
+    if approved.owner() != account.owner() {
+        let (approved, owner) = (approved.owner().to_owned(), account.owner().to_owned());
+        return Err(SubmitError::OtherAccount { approved, owner });
+    }
+    let (approved, current) = (approved.version(), account.version());
     if approved == current { Ok(()) } else { Err(SubmitError::Stale { approved, current }) }
 }

@@ -74,6 +74,12 @@ impl Account {
         Ok(applied)
     }
 
+    /// Who owns it: the beginning of its positions' ids.
+    #[must_use]
+    pub fn owner(&self) -> &str {
+        &self.owner
+    }
+
     /// Cash: the sum of everything paid and received. Below zero is a loan or a margin call.
     #[must_use]
     pub fn cash(&self) -> Money {

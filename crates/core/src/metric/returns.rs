@@ -29,10 +29,12 @@ pub fn total_return(returns: &[f64]) -> Option<f64> {
 /// `product(1 + r) ^ (252 / n) - 1`. `None` without returns, or where everything and more was lost.
 #[must_use]
 pub fn annualised_return(returns: &[f64]) -> Option<f64> {
-    if returns.is_empty() {
+    let growth = growth(returns);
+    // An even power would make a fortune of a debt.
+    if returns.is_empty() || growth < 0.0 {
         return None;
     }
-    finite(growth(returns).powf(TRADING_DAYS_A_YEAR / returns.len() as f64) - 1.0)
+    finite(growth.powf(TRADING_DAYS_A_YEAR / returns.len() as f64) - 1.0)
 }
 
 /// Sample standard deviation (ddof = 1) times `sqrt(252)`. `None` for fewer than two returns.

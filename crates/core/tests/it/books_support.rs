@@ -1,0 +1,81 @@
+//! What the tests of the books share.
+
+use papertape_core::broker::{
+    Approved, BookEntry, Books, MarketProfile, Ohlc, Order, Quote, Rejection, Side, Submission, approve,
+    submit,
+};
+use papertape_core::id::Symbol;
+use papertape_core::money::{Money, Price, Quantity};
+use papertape_core::time::{Date, parse_date};
+use rust_decimal::Decimal;
+use std::collections::BTreeMap;
+
+pub(crate) fn dec(text: &str) -> Decimal {
+    text.parse().expect("a decimal")
+}
+
+pub(crate) fn price(text: &str) -> Price {
+    Price(dec(text))
+}
+
+pub(crate) fn money(text: &str) -> Money {
+    Money(dec(text))
+}
+
+pub(crate) fn quantity(text: &str) -> Quantity {
+    Quantity(dec(text))
+}
+
+pub(crate) fn day(text: &str) -> Date {
+    parse_date(text).expect("a date")
+}
+
+pub(crate) fn prices(pairs: &[(&str, &str)]) -> BTreeMap<Symbol, Price> {
+    pairs.iter().map(|(symbol, text)| (Symbol::new(symbol), price(text))).collect()
+}
+
+pub(crate) fn bars(pairs: &[(&str, [&str; 4])]) -> BTreeMap<Symbol, Ohlc> {
+    let bar =
+        |[o, h, l, c]: [&str; 4]| Ohlc { open: price(o), high: price(h), low: price(l), close: price(c) };
+    pairs.iter().map(|(symbol, texts)| (Symbol::new(symbol), bar(*texts))).collect()
+}
+
+pub(crate) fn us(cash: &str) -> Books {
+    Books::new("ada", MarketProfile::us_equity(), money(cash))
+}
+
+/// Crypto without costs, so that expected numbers can be read.
+pub(crate) fn lender(cash: &str) -> Books {
+    let mut profile = MarketProfile::crypto();
+    profile.fees.bps = Decimal::ZERO;
+    profile.slippage_bps = Decimal::ZERO;
+    profile.financing_bps_a_year = Decimal::ZERO;
+    Books::new("ada", profile, money(cash))
+}
+
+pub(crate) fn order(books: &mut Books, side: Side, symbol: &str, amount: &str) -> Order {
+    Order {
+        id: books.next_order_id(),
+        symbol: Symbol::new(symbol),
+        side,
+        quantity: quantity(amount),
+        stop: None,
+        target: None,
+        leverage: None,
+        reason: None,
+    }
+}
+
+pub(crate) fn check(books: &Books, on: Date, at: &str, order: Order) -> Result<Approved<Order>, Rejection> {
+    let quote = Quote::at(order.symbol.clone(), on, price(at));
+    approve(books.account(), books.profile(), &quote, order)
+}
+
+/// Approves and submits an order that must fill at once.
+pub(crate) fn trade(books: &mut Books, on: Date, at: &str, order: Order) -> BookEntry {
+    let approved = check(books, on, at, order).expect("the order is allowed");
+    match submit(books, approved).expect("the approval is fresh") {
+        Submission::Filled(entry) => *entry,
+        Submission::Pending(pending) => panic!("not filled: {pending:?}"),
+    }
+}
