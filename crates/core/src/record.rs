@@ -151,6 +151,9 @@ pub struct NewDay {
     pub date: Date,
     /// The agent.
     pub agent: AgentName,
+    /// Hash of all that decides what the agent does on a day: a day that is done under an equal hash
+    /// need not be done again.
+    pub agent_hash: ContentHash,
     /// `Some(reason)`: it will be skipped.
     pub skipped: Option<String>,
 }

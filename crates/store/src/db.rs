@@ -1,0 +1,81 @@
+//! The one seam between the record's logic and a database: statements with `$n` parameters, inside
+//! of a transaction that somebody else begins and ends.
+
+use crate::error::StoreError;
+use crate::value::{Row, Value};
+use papertape_core::ports::BoxFuture;
+
+/// Which database is behind a [`Db`], for the few statements that must differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Backend {
+    Sqlite,
+    Postgres,
+}
+
+impl Backend {
+    /// An expression for the database's own clock, in microseconds.
+    pub(crate) const fn now(self) -> &'static str {
+        match self {
+            Self::Sqlite => "CAST(unixepoch('subsec') * 1000000 AS INTEGER)",
+            Self::Postgres => "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)",
+        }
+    }
+}
+
+/// An open transaction. On SQLite the futures are ready at once.
+pub(crate) trait Db: Send {
+    /// Which database it is.
+    fn backend(&self) -> Backend;
+
+    /// Runs a statement that gives rows.
+    fn query<'a>(
+        &'a mut self,
+        sql: &'a str,
+        params: &'a [Value],
+    ) -> BoxFuture<'a, Result<Vec<Row>, StoreError>>;
+
+    /// Runs a statement that gives none, and says how many rows it changed.
+    fn execute<'a>(
+        &'a mut self,
+        sql: &'a str,
+        params: &'a [Value],
+    ) -> BoxFuture<'a, Result<u64, StoreError>>;
+}
+
+impl dyn Db + '_ {
+    /// The only row, or none.
+    pub(crate) async fn row(&mut self, sql: &str, params: &[Value]) -> Result<Option<Row>, StoreError> {
+        Ok(self.query(sql, params).await?.into_iter().next())
+    }
+}
+
+/// A statement that is put together of parts, with its parameters.
+#[derive(Debug, Default)]
+pub(crate) struct Statement {
+    pub(crate) sql: String,
+    pub(crate) params: Vec<Value>,
+}
+
+impl Statement {
+    pub(crate) fn new(sql: impl Into<String>) -> Self {
+        Self { sql: sql.into(), params: Vec::new() }
+    }
+
+    /// Adds a piece of SQL in which every `?` stands for the next of these values.
+    pub(crate) fn add(&mut self, sql: &str, values: impl IntoIterator<Item = Value>) -> &mut Self {
+        let mut values = values.into_iter();
+        for (at, part) in sql.split('?').enumerate() {
+            if at > 0 {
+                self.params.extend(values.next());
+                self.sql.push('$');
+                self.sql.push_str(&self.params.len().to_string());
+            }
+            self.sql.push_str(part);
+        }
+        self
+    }
+
+    pub(crate) async fn query(&self, db: &mut dyn Db) -> Result<Vec<Row>, StoreError> {
+        db.query(&self.sql, &self.params).await
+    }
+}

@@ -1,0 +1,117 @@
+//! What can go wrong with the record.
+
+use papertape_core::ports::RecordError;
+use std::path::PathBuf;
+
+/// Why the store did not open, take or give something.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// Another process writes to the data file. That process, or its API, is the way in.
+    #[error("{path} is in use by {}: one process owns a data directory", holder(*pid))]
+    InUse {
+        /// The data file.
+        path: PathBuf,
+        /// The other process, where it is known.
+        pid: Option<u32>,
+    },
+    /// A newer program has written the database: this one must not touch it.
+    #[error("the database has schema version {found}, this program knows {known}: use a newer program")]
+    Newer {
+        /// The database's version.
+        found: i64,
+        /// The newest that this program knows.
+        known: i64,
+    },
+    /// The database is older than the program, and was opened for reading alone.
+    #[error("the database has schema version {found}, this program needs {known}: open it for writing first")]
+    Older {
+        /// The database's version.
+        found: i64,
+        /// The version that this program needs.
+        known: i64,
+    },
+    /// A migration failed; the database is as it was.
+    #[error("migration {version} ({name}) failed, nothing was changed: {why}")]
+    Migration {
+        /// The migration's number.
+        version: i64,
+        /// Its name.
+        name: String,
+        /// What the database said.
+        why: String,
+    },
+    /// A cursor that no page has given.
+    #[error("the cursor is not one that an earlier page has given")]
+    BadCursor,
+    /// A target or an argument that makes no sense.
+    #[error("{0}")]
+    BadInput(String),
+    /// The store was opened for reading alone.
+    #[error("the record was opened for reading alone")]
+    ReadOnly,
+    /// This backend cannot do it.
+    #[error("{0}")]
+    Unsupported(&'static str),
+    /// Another worker has the job now.
+    #[error("the job's lease was lost")]
+    LostLease,
+    /// A row is there but makes no sense, or a write contradicts what is there.
+    #[error("the record is inconsistent: {0}")]
+    Inconsistent(String),
+    /// The database failed.
+    #[error("the database failed: {0}")]
+    Database(String),
+    /// A file could not be read or written.
+    #[error("{path}: {why}")]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        why: String,
+    },
+}
+
+fn holder(pid: Option<u32>) -> String {
+    pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
+}
+
+impl StoreError {
+    pub(crate) fn file(path: impl Into<PathBuf>, why: &dyn std::fmt::Display) -> Self {
+        Self::File { path: path.into(), why: why.to_string() }
+    }
+
+    pub(crate) fn inconsistent(what: impl Into<String>) -> Self {
+        Self::Inconsistent(what.into())
+    }
+}
+
+impl From<StoreError> for RecordError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::LostLease => Self::LostLease,
+            StoreError::Inconsistent(what) => Self::Inconsistent(what),
+            StoreError::Database(what) => Self::Database(what),
+            other => Self::Database(other.to_string()),
+        }
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Database(error.to_string())
+    }
+}
+
+impl From<tokio_postgres::Error> for StoreError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        // The error's own text says no more than "db error".
+        Self::Database(match error.as_db_error() {
+            Some(db) => format!("{}: {}", db.code().code(), db.message()),
+            None => match std::error::Error::source(&error) {
+                Some(source) => format!("{error}: {source}"),
+                None => error.to_string(),
+            },
+        })
+    }
+}

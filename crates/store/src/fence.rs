@@ -1,0 +1,74 @@
+//! The first statement of every transaction of a job: it holds the lease against the database's, keeps
+//! other transactions of the job out until this one ends, and gives out the numbers of its events.
+
+use crate::db::Db;
+use crate::error::StoreError;
+use crate::value::params;
+use papertape_core::id::JobId;
+use papertape_core::record::Lease;
+use papertape_core::time::Timestamp;
+use serde_json::Value;
+
+/// A job that this transaction has to itself.
+#[derive(Debug)]
+pub(crate) struct Fence {
+    job: JobId,
+    next: i64,
+    end: i64,
+}
+
+impl Fence {
+    /// Takes the job, with numbers for at most so many events.
+    pub(crate) async fn take(db: &mut dyn Db, lease: &Lease, events: usize) -> Result<Self, StoreError> {
+        let count = i64::try_from(events).unwrap_or(i64::MAX);
+        let mut row = db
+            .row(
+                "UPDATE jobs SET next_seq = next_seq + $1 WHERE job_id = $2 AND lease_epoch = $3
+                 RETURNING next_seq",
+                params![count, &lease.job, lease.epoch],
+            )
+            .await?
+            .ok_or(StoreError::LostLease)?;
+        let end: i64 = row.get()?;
+        Ok(Self { job: lease.job.clone(), next: end - count, end })
+    }
+
+    /// The job after a statement that has set `next_seq` to `end`, which leaves `count` numbers.
+    pub(crate) fn of(job: JobId, end: i64, count: i64) -> Self {
+        Self { job, next: end - count, end }
+    }
+
+    /// Adds an event and gives its number.
+    pub(crate) async fn event(
+        &mut self,
+        db: &mut dyn Db,
+        kind: &str,
+        data: &Value,
+        at: Timestamp,
+    ) -> Result<i64, StoreError> {
+        if self.next >= self.end {
+            return Err(StoreError::inconsistent("a transaction has more events than it has reserved"));
+        }
+        let n = self.next;
+        self.next += 1;
+        db.execute(
+            "INSERT INTO job_events (job_id, n, kind, data, created_at) VALUES ($1, $2, $3, $4, $5)",
+            params![&self.job, n, kind, data, at],
+        )
+        .await?;
+        Ok(n)
+    }
+
+    /// Gives back the numbers that were not used. The job's row is ours, so that nobody has taken one
+    /// after them.
+    pub(crate) async fn settle(self, db: &mut dyn Db) -> Result<(), StoreError> {
+        if self.next < self.end {
+            db.execute(
+                "UPDATE jobs SET next_seq = $1 WHERE job_id = $2",
+                params![self.next, &self.job],
+            )
+            .await?;
+        }
+        Ok(())
+    }
+}

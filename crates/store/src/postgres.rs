@@ -1,0 +1,271 @@
+//! PostgreSQL: a pool of connections, any number of processes.
+
+use crate::db::{Backend, Db};
+use crate::error::StoreError;
+use crate::migrate::{self, Migration};
+use crate::value::{Row, Value};
+use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Transaction};
+use futures::FutureExt as _;
+use papertape_core::ports::BoxFuture;
+use rust_decimal::Decimal;
+use tokio::runtime::Handle;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::private::BytesMut;
+use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::{IsolationLevel, NoTls};
+
+/// The most connections of one process.
+const CONNECTIONS: usize = 16;
+/// How often a transaction is begun anew that met another one's locks crosswise.
+const TRIES: u32 = 8;
+
+/// A schema of a database.
+#[derive(Clone, Debug)]
+pub(crate) struct Engine {
+    pool: Pool,
+    schema: String,
+    writable: bool,
+    runtime: Handle,
+}
+
+impl Engine {
+    /// Connects; `writable` brings the schema to the newest version first.
+    pub(crate) async fn open(
+        url: &str,
+        schema: &str,
+        writable: bool,
+        migrations: &[Migration],
+    ) -> Result<Self, StoreError> {
+        let plain = schema.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+        if !plain || schema.is_empty() || schema.len() > 63 || schema.starts_with(|c: char| c.is_ascii_digit())
+        {
+            return Err(StoreError::BadInput(format!(
+                "`{schema}` is no schema name: lower-case letters, digits and `_`, at most 63"
+            )));
+        }
+        // The URL may hold a password: what is wrong with it is told without it.
+        let config: tokio_postgres::Config =
+            url.parse().map_err(|_| StoreError::BadInput("the PostgreSQL URL cannot be read".to_owned()))?;
+        let search_path = format!("SET search_path TO {schema}");
+
+        let (mut client, connection) = config.connect(NoTls).await?;
+        let driving = tokio::spawn(connection);
+        client.batch_execute(&search_path).await?;
+        if writable {
+            migrate::postgres(&mut client, schema, migrations).await?;
+        } else {
+            migrate::check_postgres(&client).await?;
+        }
+        drop(client);
+        let _ = driving.await;
+
+        let manager =
+            Manager::from_config(config, NoTls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
+        let pool = Pool::builder(manager)
+            .max_size(CONNECTIONS)
+            .post_create(Hook::async_fn(move |client, _| {
+                let search_path = search_path.clone();
+                Box::pin(async move { client.batch_execute(&search_path).await.map_err(HookError::Backend) })
+            }))
+            .build()
+            .map_err(|error| StoreError::Database(error.to_string()))?;
+        Ok(Self { pool, schema: schema.to_owned(), writable, runtime: Handle::current() })
+    }
+
+    /// The schema's name.
+    pub(crate) fn schema(&self) -> &str {
+        &self.schema
+    }
+
+    /// Runs the work in a transaction. It is under way when this returns; the future resolves when it
+    /// is durable, and dropping it stops nothing.
+    pub(crate) fn write<T, F>(&self, work: F) -> BoxFuture<'static, Result<T, StoreError>>
+    where
+        T: Send + 'static,
+        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
+    {
+        if !self.writable {
+            return async { Err(StoreError::ReadOnly) }.boxed();
+        }
+        let engine = self.clone();
+        self.spawned(async move { engine.transact(work, IsolationLevel::ReadCommitted, false).await })
+    }
+
+    /// Runs the work on one snapshot of the record.
+    pub(crate) fn read<T, F>(&self, work: F) -> BoxFuture<'static, Result<T, StoreError>>
+    where
+        T: Send + 'static,
+        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
+    {
+        let engine = self.clone();
+        self.spawned(async move { engine.transact(work, IsolationLevel::RepeatableRead, true).await })
+    }
+
+    fn spawned<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, StoreError>> + Send + 'static,
+    ) -> BoxFuture<'static, Result<T, StoreError>> {
+        let task = self.runtime.spawn(work);
+        async move {
+            task.await.unwrap_or_else(|error| Err(StoreError::Database(format!("a transaction broke off: {error}"))))
+        }
+        .boxed()
+    }
+
+    async fn transact<T, F>(
+        &self,
+        work: F,
+        isolation: IsolationLevel,
+        read_only: bool,
+    ) -> Result<T, StoreError>
+    where
+        T: Send,
+        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync,
+    {
+        let mut client = self.pool.get().await.map_err(pool_error)?;
+        for attempt in 1.. {
+            let transaction =
+                client.build_transaction().isolation_level(isolation).read_only(read_only).start().await?;
+            let mut db = PostgresDb { transaction: &transaction, again: false };
+            let result = work(&mut db).await;
+            let again = db.again;
+            match result {
+                Ok(value) => match transaction.commit().await {
+                    Ok(()) => return Ok(value),
+                    Err(error) if is_passing(&error) && attempt < TRIES => {}
+                    Err(error) => return Err(error.into()),
+                },
+                Err(error) => {
+                    // The work's error says more than one of taking it back.
+                    let _ = transaction.rollback().await;
+                    if !again || attempt >= TRIES {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        Err(StoreError::Database("a transaction was tried too often".to_owned()))
+    }
+}
+
+/// A transaction on a pooled connection.
+struct PostgresDb<'t, 'c> {
+    transaction: &'t Transaction<'c>,
+    /// The statement failed because of another transaction: the whole may succeed if begun anew.
+    again: bool,
+}
+
+impl PostgresDb<'_, '_> {
+    fn noted(&mut self, error: tokio_postgres::Error) -> StoreError {
+        self.again |= is_passing(&error);
+        error.into()
+    }
+}
+
+impl Db for PostgresDb<'_, '_> {
+    fn backend(&self) -> Backend {
+        Backend::Postgres
+    }
+
+    fn query<'a>(
+        &'a mut self,
+        sql: &'a str,
+        params: &'a [Value],
+    ) -> BoxFuture<'a, Result<Vec<Row>, StoreError>> {
+        async move {
+            let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|value| value as _).collect();
+            let rows = match self.transaction.prepare_cached(sql).await {
+                Ok(statement) => self.transaction.query(&statement, &params).await,
+                Err(error) => Err(error),
+            };
+            rows.map_err(|error| self.noted(error))?.iter().map(from_postgres).collect()
+        }
+        .boxed()
+    }
+
+    fn execute<'a>(
+        &'a mut self,
+        sql: &'a str,
+        params: &'a [Value],
+    ) -> BoxFuture<'a, Result<u64, StoreError>> {
+        async move {
+            let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|value| value as _).collect();
+            let changed = match self.transaction.prepare_cached(sql).await {
+                Ok(statement) => self.transaction.execute(&statement, &params).await,
+                Err(error) => Err(error),
+            };
+            changed.map_err(|error| self.noted(error))
+        }
+        .boxed()
+    }
+}
+
+impl ToSql for Value {
+    fn to_sql(
+        &self,
+        ty: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        match self {
+            Self::Null => Ok(IsNull::Yes),
+            Self::I64(number) if *ty == Type::INT4 => i32::try_from(*number)?.to_sql(ty, out),
+            Self::I64(number) if *ty == Type::NUMERIC => Decimal::from(*number).to_sql(ty, out),
+            Self::I64(number) => number.to_sql(ty, out),
+            // PostgreSQL's texts cannot hold a NUL. Those that must be exact never have one here.
+            Self::Text(text) if text.contains('\0') => text.replace('\0', "\u{fffd}").to_sql(ty, out),
+            Self::Text(text) => text.to_sql(ty, out),
+            Self::Blob(bytes) => bytes.to_sql(ty, out),
+            Self::Decimal(number) if number.is_zero() => {
+                // The library would drop a zero's scale: no digits, weight 0, sign +, the scale.
+                out.extend_from_slice(&[0; 6]);
+                out.extend_from_slice(&u16::try_from(number.scale())?.to_be_bytes());
+                Ok(IsNull::No)
+            }
+            Self::Decimal(number) => number.to_sql(ty, out),
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        // What a value may be sent as is decided above, and by the types that do the sending.
+        true
+    }
+
+    to_sql_checked!();
+}
+
+fn from_postgres(row: &tokio_postgres::Row) -> Result<Row, StoreError> {
+    let values = row
+        .columns()
+        .iter()
+        .enumerate()
+        .map(|(at, column)| {
+            let ty = column.type_();
+            Ok(if *ty == Type::INT8 {
+                row.try_get::<_, Option<i64>>(at)?.map_or(Value::Null, Value::I64)
+            } else if *ty == Type::INT4 {
+                row.try_get::<_, Option<i32>>(at)?.map_or(Value::Null, |number| Value::I64(number.into()))
+            } else if *ty == Type::BOOL {
+                row.try_get::<_, Option<bool>>(at)?.map_or(Value::Null, |truth| Value::I64(truth.into()))
+            } else if *ty == Type::BYTEA {
+                row.try_get::<_, Option<Vec<u8>>>(at)?.map_or(Value::Null, Value::Blob)
+            } else if *ty == Type::NUMERIC {
+                row.try_get::<_, Option<Decimal>>(at)?.map_or(Value::Null, Value::Decimal)
+            } else {
+                row.try_get::<_, Option<String>>(at)?.map_or(Value::Null, Value::Text)
+            })
+        })
+        .collect::<Result<Vec<_>, tokio_postgres::Error>>()?;
+    Ok(Row::new(values))
+}
+
+fn is_passing(error: &tokio_postgres::Error) -> bool {
+    matches!(error.code(), Some(code) if *code == SqlState::T_R_DEADLOCK_DETECTED
+        || *code == SqlState::T_R_SERIALIZATION_FAILURE)
+}
+
+fn pool_error(error: deadpool_postgres::PoolError) -> StoreError {
+    match error {
+        deadpool_postgres::PoolError::Backend(error) => error.into(),
+        other => StoreError::Database(other.to_string()),
+    }
+}

@@ -1,0 +1,289 @@
+//! The queue of jobs: `papertape_core::ports::Queue`. Leases run by the database's clock, so that
+//! workers need not agree on theirs.
+
+use crate::db::{Backend, Db};
+use crate::error::StoreError;
+use crate::fence::Fence;
+use crate::record::port;
+use crate::store::Store;
+use crate::texts;
+use crate::value::{Row, Value, params};
+use futures::FutureExt as _;
+use papertape_core::id::JobId;
+use papertape_core::json;
+use papertape_core::ports::{BoxFuture, Queue, RecordError};
+use papertape_core::record::{DayStatus, JobRow, JobStatus, Lease, NewJob};
+use papertape_core::time::Timestamp;
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+
+impl Queue for Store {
+    fn enqueue<'a>(&'a self, job: NewJob) -> BoxFuture<'a, Result<(), RecordError>> {
+        let job = Arc::new(job);
+        port(self.write(move |db| {
+            let job = Arc::clone(&job);
+            async move { enqueue(db, &job).await }.boxed()
+        }))
+    }
+
+    fn claim<'a>(
+        &'a self,
+        owner: &'a str,
+        lease_for: Duration,
+        only: Option<&'a JobId>,
+    ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
+        let wanted = Arc::new((owner.to_owned(), only.cloned()));
+        port(self.write(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move { claim(db, &wanted.0, lease_for, wanted.1.as_ref()).await }.boxed()
+        }))
+    }
+
+    fn renew<'a>(
+        &'a self,
+        lease: &'a Lease,
+        lease_for: Duration,
+    ) -> BoxFuture<'a, Result<bool, RecordError>> {
+        let lease = lease.clone();
+        port(self.write(move |db| {
+            let lease = lease.clone();
+            async move { renew(db, &lease, lease_for).await }.boxed()
+        }))
+    }
+
+    fn finish<'a>(
+        &'a self,
+        lease: &'a Lease,
+        status: JobStatus,
+        error: Option<String>,
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        let ending = Arc::new((lease.clone(), error));
+        port(self.write(move |db| {
+            let ending = Arc::clone(&ending);
+            async move { finish(db, &ending.0, status, ending.1.as_deref()).await }.boxed()
+        }))
+    }
+
+    fn requeue<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<bool, RecordError>> {
+        let job = job.clone();
+        port(self.write(move |db| {
+            let job = job.clone();
+            async move { requeue(db, &job).await }.boxed()
+        }))
+    }
+
+    fn cancel<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>> {
+        let job = job.clone();
+        port(self.write(move |db| {
+            let job = job.clone();
+            async move { cancel(db, &job).await }.boxed()
+        }))
+    }
+
+    fn job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>> {
+        let job = job.clone();
+        port(self.read(move |db| {
+            let job = job.clone();
+            async move {
+                let sql = format!("SELECT {JOB} FROM jobs WHERE job_id = $1");
+                let row = db.row(&sql, params![&job]).await?;
+                row.map(|mut row| read_job(&mut row)).transpose()
+            }
+            .boxed()
+        }))
+    }
+}
+
+/// The columns that [`read_job`] reads.
+pub(crate) const JOB: &str = "job_id, kind, config, fingerprint, status, error, warnings, parent,
+    superseded_by, created_at, started_at, completed_at";
+
+pub(crate) fn read_job(row: &mut Row) -> Result<JobRow, StoreError> {
+    Ok(JobRow {
+        id: row.get()?,
+        kind: row.get()?,
+        config: row.get()?,
+        fingerprint: row.get()?,
+        status: row.get()?,
+        error: row.get()?,
+        warnings: {
+            let warnings: serde_json::Value = row.get()?;
+            serde_json::from_value(warnings)
+                .map_err(|error| StoreError::inconsistent(format!("a job's warnings cannot be read: {error}")))?
+        },
+        parent: row.get()?,
+        superseded_by: row.get()?,
+        created_at: row.get()?,
+        started_at: row.get()?,
+        completed_at: row.get()?,
+    })
+}
+
+async fn enqueue(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreError> {
+    let added = db
+        .execute(
+            "INSERT INTO jobs (job_id, kind, status, config, fingerprint, warnings, parent, created_at, next_seq)
+             VALUES ($1, $2, 'queued', $3, $4, $5, $6, $7, 2) ON CONFLICT (job_id) DO NOTHING",
+            params![
+                &job.id,
+                &job.kind,
+                &job.config,
+                job.fingerprint,
+                &json::to_value(&job.warnings),
+                job.parent.as_ref(),
+                job.created_at
+            ],
+        )
+        .await?;
+    if added == 0 {
+        return Err(StoreError::inconsistent(format!("the job {} is there already", job.id)));
+    }
+    texts::insert(db, job.texts.iter()).await?;
+    for day in &job.days {
+        let status = if day.skipped.is_some() { DayStatus::Skipped } else { DayStatus::Queued };
+        db.execute(
+            "INSERT INTO job_details (job_id, date, model, agent_hash, status, error)
+             VALUES ($1, $2, $3, $4, $5, $6)",
+            params![&job.id, day.date, &day.agent, day.agent_hash, status, day.skipped.as_ref()],
+        )
+        .await?;
+    }
+    for old in &job.supersedes {
+        db.execute("UPDATE jobs SET superseded_by = $1 WHERE job_id = $2", params![&job.id, old]).await?;
+    }
+    let mut fence = Fence::of(job.id.clone(), 2, 1);
+    status_event(db, &mut fence, JobStatus::Queued, None, job.created_at).await
+}
+
+async fn claim(
+    db: &mut dyn Db,
+    owner: &str,
+    lease_for: Duration,
+    only: Option<&JobId>,
+) -> Result<Option<(Lease, JobRow)>, StoreError> {
+    let now = db.backend().now();
+    let skip_locked = match db.backend() {
+        Backend::Sqlite => "",
+        Backend::Postgres => "FOR UPDATE SKIP LOCKED",
+    };
+    let only_this = if only.is_some() { "AND job_id = $3" } else { "" };
+    let sql = format!(
+        "UPDATE jobs SET status = 'running', lease_owner = $1, lease_epoch = lease_epoch + 1,
+             lease_until = {now} + $2, next_seq = next_seq + 1, error = NULL, completed_at = NULL,
+             started_at = coalesce(started_at, {now})
+         WHERE job_id = (
+             SELECT job_id FROM jobs
+             WHERE (status = 'queued' OR (status = 'running' AND lease_until < {now})) {only_this}
+             ORDER BY created_at, job_id LIMIT 1 {skip_locked})
+         RETURNING lease_epoch, next_seq, {now}, {JOB}"
+    );
+    let mut values = vec![Value::from(owner), Value::from(micros(lease_for))];
+    values.extend(only.map(Value::from));
+    let Some(mut row) = db.row(&sql, &values).await? else {
+        return Ok(None);
+    };
+    let (epoch, end, at) = (row.get()?, row.get()?, row.get()?);
+    let job = read_job(&mut row)?;
+    let mut fence = Fence::of(job.id.clone(), end, 1);
+    status_event(db, &mut fence, JobStatus::Running, None, at).await?;
+    Ok(Some((Lease { job: job.id.clone(), epoch }, job)))
+}
+
+async fn renew(db: &mut dyn Db, lease: &Lease, lease_for: Duration) -> Result<bool, StoreError> {
+    let now = db.backend().now();
+    let sql = format!(
+        "UPDATE jobs SET lease_until = {now} + $1 WHERE job_id = $2 AND lease_epoch = $3
+         RETURNING cancel_requested"
+    );
+    let row = db.row(&sql, params![micros(lease_for), &lease.job, lease.epoch]).await?;
+    row.ok_or(StoreError::LostLease)?.get()
+}
+
+async fn finish(
+    db: &mut dyn Db,
+    lease: &Lease,
+    status: JobStatus,
+    error: Option<&str>,
+) -> Result<(), StoreError> {
+    if status == JobStatus::Running {
+        return Err(StoreError::inconsistent("a job cannot be finished as running"));
+    }
+    let mut fence = Fence::take(db, lease, 2).await?;
+    let now = db.backend().now();
+    // The epoch goes up, so that nothing more can be written under this lease.
+    let sql = format!(
+        "UPDATE jobs SET status = $1, error = $2, lease_owner = NULL, lease_until = NULL,
+             lease_epoch = lease_epoch + 1, completed_at = CASE WHEN $3 = 1 THEN {now} ELSE NULL END
+         WHERE job_id = $4 RETURNING {now}"
+    );
+    let at: Timestamp = db
+        .row(&sql, params![status, error, status.is_stopped(), &lease.job])
+        .await?
+        .ok_or(StoreError::LostLease)?
+        .get()?;
+    // A day that nobody works on is not running.
+    db.execute(
+        "UPDATE job_details SET status = 'queued' WHERE job_id = $1 AND status = 'running'",
+        params![&lease.job],
+    )
+    .await?;
+    status_event(db, &mut fence, status, error, at).await?;
+    if status.is_stopped() {
+        fence.event(db, "end", &json!({ "status": status, "error": error }), at).await?;
+    }
+    fence.settle(db).await
+}
+
+async fn requeue(db: &mut dyn Db, job: &JobId) -> Result<bool, StoreError> {
+    let now = db.backend().now();
+    let sql = format!(
+        "UPDATE jobs SET status = 'queued', error = NULL, completed_at = NULL, cancel_requested = 0,
+             next_seq = next_seq + 1
+         WHERE job_id = $1 AND status IN ('failed', 'partial', 'cancelled') RETURNING next_seq, {now}"
+    );
+    let Some(mut row) = db.row(&sql, params![job]).await? else {
+        return Ok(false);
+    };
+    let (end, at) = (row.get()?, row.get()?);
+    let mut fence = Fence::of(job.clone(), end, 1);
+    status_event(db, &mut fence, JobStatus::Queued, None, at).await?;
+    Ok(true)
+}
+
+async fn cancel(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>, StoreError> {
+    let now = db.backend().now();
+    let sql = format!(
+        "UPDATE jobs SET status = 'cancelled', completed_at = {now}, next_seq = next_seq + 2
+         WHERE job_id = $1 AND status = 'queued' RETURNING next_seq, {now}"
+    );
+    if let Some(mut row) = db.row(&sql, params![job]).await? {
+        let (end, at) = (row.get()?, row.get()?);
+        let mut fence = Fence::of(job.clone(), end, 2);
+        status_event(db, &mut fence, JobStatus::Cancelled, None, at).await?;
+        fence.event(db, "end", &json!({ "status": JobStatus::Cancelled, "error": null }), at).await?;
+        return Ok(Some(JobStatus::Cancelled));
+    }
+    db.execute(
+        "UPDATE jobs SET cancel_requested = 1 WHERE job_id = $1 AND status = 'running'",
+        params![job],
+    )
+    .await?;
+    let row = db.row("SELECT status FROM jobs WHERE job_id = $1", params![job]).await?;
+    row.map(|mut row| row.get()).transpose()
+}
+
+async fn status_event(
+    db: &mut dyn Db,
+    fence: &mut Fence,
+    status: JobStatus,
+    error: Option<&str>,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    fence.event(db, "job", &json!({ "status": status, "error": error }), at).await.map(drop)
+}
+
+fn micros(duration: Duration) -> i64 {
+    // A lease of three hundred thousand years need not be told from a longer one.
+    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX / 4).min(i64::MAX / 4)
+}

@@ -1,0 +1,489 @@
+//! One commit of a session: the fence, then its writes in order.
+
+use super::chain::{CloseLink, StepLink};
+use super::head::Head;
+use super::implied::{self, Origin};
+use crate::db::Db;
+use crate::error::StoreError;
+use crate::fence::Fence;
+use crate::texts;
+use crate::value::params;
+use papertape_core::id::ContentHash;
+use papertape_core::json;
+use papertape_core::record::{
+    AttemptEnd, CloseSession, Commit, HoldingRow, Intent, StartingPosition, StepEnd, Text, Write,
+};
+use papertape_core::tape::{Class, StepPath};
+use rust_decimal::Decimal;
+use serde_json::json;
+
+/// Applies the commit; the transaction around it is the caller's.
+pub(super) async fn apply(db: &mut dyn Db, commit: &Commit) -> Result<(), StoreError> {
+    let events = commit.writes.iter().map(events).sum();
+    let mut fence = Fence::take(db, &commit.lease, events).await?;
+    texts::insert(db, commit.writes.iter().filter_map(text)).await?;
+    let head = Head::load(db, commit.session, &commit.lease, commit.detached).await?;
+    let mut applying = Applying { db, commit, fence: &mut fence, head };
+    for write in &commit.writes {
+        applying.write(write).await?;
+    }
+    applying.head.save(applying.db).await?;
+    fence.settle(db).await
+}
+
+/// The most events that a write can be.
+fn events(write: &Write) -> usize {
+    match write {
+        Write::End(end) => {
+            usize::from(end.class == Class::Guard) + end.implied.iter().map(implied::events).sum::<usize>()
+        }
+        Write::Instructions { .. } | Write::CloseSession(_) => 1,
+        Write::Text(_)
+        | Write::Intent(_)
+        | Write::Attempt { .. }
+        | Write::CloseScope { .. }
+        | Write::Summary { .. } => 0,
+    }
+}
+
+fn text(write: &Write) -> Option<&Text> {
+    match write {
+        Write::Text(text) => Some(text),
+        Write::CloseSession(close) => Some(&close.state),
+        _ => None,
+    }
+}
+
+struct Applying<'a> {
+    db: &'a mut dyn Db,
+    commit: &'a Commit,
+    fence: &'a mut Fence,
+    head: Head,
+}
+
+/// A step that is there.
+struct Found {
+    id: i64,
+    is_open: bool,
+    class: Class,
+    digest: ContentHash,
+    cost_usd: Option<Decimal>,
+}
+
+impl Applying<'_> {
+    async fn write(&mut self, write: &Write) -> Result<(), StoreError> {
+        match write {
+            // All texts are there already.
+            Write::Text(_) => Ok(()),
+            Write::Intent(intent) => self.intent(intent).await,
+            Write::Attempt { path, ended, next } => self.attempt(path, ended, *next).await,
+            Write::End(end) => self.end(end).await,
+            Write::CloseScope { scope } => self.close_scope(scope).await,
+            Write::Instructions { node, hash } => self.instructions(node, *hash).await,
+            Write::Summary { path, summary } => self.summary(path.as_ref(), summary).await,
+            Write::CloseSession(close) => self.close(close).await,
+        }
+    }
+
+    async fn intent(&mut self, intent: &Intent) -> Result<(), StoreError> {
+        self.must_be_open(&intent.path)?;
+        let commit = self.commit;
+        let sql = "INSERT INTO steps (job_id, session_id, detached, path, kind, class, digest, request_ref,
+            state, lease_epoch, started_at)
+            VALUES ($1, $2, $3, $4, $5, 'external', $6, $7, 'intent', $8, $9)
+            ON CONFLICT (session_id, detached, path) DO NOTHING RETURNING id";
+        let step_id: i64 = self
+            .db
+            .row(
+                sql,
+                params![
+                    &commit.lease.job,
+                    commit.session,
+                    commit.detached,
+                    &intent.path,
+                    intent.path.kind(),
+                    intent.digest,
+                    intent.request_ref,
+                    commit.lease.epoch,
+                    commit.at
+                ],
+            )
+            .await?
+            .ok_or_else(|| there_already(&intent.path))?
+            .get()?;
+        self.send(step_id, 1).await
+    }
+
+    async fn send(&mut self, step_id: i64, attempt: u32) -> Result<(), StoreError> {
+        self.db
+            .execute(
+                "INSERT INTO step_attempts (step_id, attempt, sent_at) VALUES ($1, $2, $3)",
+                params![step_id, attempt, self.commit.at],
+            )
+            .await
+            .map(drop)
+    }
+
+    async fn attempt(
+        &mut self,
+        path: &StepPath,
+        ended: &AttemptEnd,
+        next: Option<u32>,
+    ) -> Result<(), StoreError> {
+        let step = self.find(path).await?;
+        let step = step.ok_or_else(|| StoreError::inconsistent(format!("there is no step {path}")))?;
+        self.end_attempt(&step, ended).await?;
+        match next {
+            Some(next) if step.is_open => self.send(step.id, next).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends an attempt, and counts what it used for the step and the session.
+    async fn end_attempt(&mut self, step: &Found, ended: &AttemptEnd) -> Result<(), StoreError> {
+        let usage = ended.usage;
+        let values = params![
+            self.commit.at,
+            ended.error.as_ref(),
+            usage.map(|usage| usage.input_tokens),
+            usage.map(|usage| usage.cached_tokens),
+            usage.map(|usage| usage.output_tokens),
+            ended.cost_usd,
+            step.id,
+            ended.number
+        ];
+        let sql = "UPDATE step_attempts SET ended_at = $1, error = $2, input_tokens = $3, cached_tokens = $4,
+            output_tokens = $5, cost_usd = $6 WHERE step_id = $7 AND attempt = $8 AND ended_at IS NULL";
+        if self.db.execute(sql, values).await? == 0 {
+            let sql = "INSERT INTO step_attempts (sent_at, ended_at, error, input_tokens, cached_tokens,
+                output_tokens, cost_usd, step_id, attempt) VALUES ($1, $1, $2, $3, $4, $5, $6, $7, $8)
+                ON CONFLICT (step_id, attempt) DO NOTHING";
+            if self.db.execute(sql, values).await? == 0 {
+                let attempt = ended.number;
+                return Err(StoreError::inconsistent(format!("attempt {attempt} of a step has ended twice")));
+            }
+        }
+        self.head.spend(ended);
+        if usage.is_none() && ended.cost_usd.is_none() {
+            return Ok(());
+        }
+        let used = usage.unwrap_or_default();
+        let cost = ended.cost_usd.map_or(step.cost_usd, |cost| Some(step.cost_usd.unwrap_or_default() + cost));
+        self.db
+            .execute(
+                "UPDATE steps SET input_tokens = input_tokens + $1, cached_tokens = cached_tokens + $2,
+                 output_tokens = output_tokens + $3, cost_usd = $4 WHERE id = $5",
+                params![used.input_tokens, used.cached_tokens, used.output_tokens, cost, step.id],
+            )
+            .await
+            .map(drop)
+    }
+
+    async fn end(&mut self, end: &StepEnd) -> Result<(), StoreError> {
+        let found = self.find(&end.path).await?;
+        if let Some(step) = &found {
+            if let Some(attempt) = &end.attempt {
+                self.end_attempt(step, attempt).await?;
+            }
+            if step.class == Class::External && end.class == Class::External && !step.is_open {
+                // Its guard closed before: a cost, and nothing else.
+                return Ok(());
+            }
+            if !step.is_open {
+                return Err(there_already(&end.path));
+            }
+            if step.class != end.class || step.digest != end.digest {
+                let path = &end.path;
+                return Err(StoreError::inconsistent(format!("the outcome of {path} is not of its intent")));
+            }
+        }
+        self.must_be_open(&end.path)?;
+        let rows = implied::storable(&end.implied);
+        let implied_hash = json::hash(&json::to_value(&rows));
+        let link = self.head.link(
+            &StepLink {
+                path: &end.path,
+                class: end.class,
+                digest: end.digest,
+                request_ref: Some(end.request_ref),
+                outcome: Some((end.outcome_kind, end.outcome_ref)),
+                implied_hash,
+                detached: self.commit.detached,
+            }
+            .to_json(),
+        );
+        let n = if end.class == Class::Guard { Some(self.verdict_event(end).await?) } else { None };
+        let commit = self.commit;
+        let sql = if found.is_some() {
+            // In the order of the parameters below, of which an update needs not all.
+            "UPDATE steps SET class = $5, digest = $6, request_ref = $7, state = 'done', outcome_kind = $8,
+             outcome_ref = $9, implied_hash = $10, reused_from = $11, lease_epoch = $12, ended_at = $13,
+             seq = $14, prev_hash = $15, hash = $16, n = $17, job_id = $1, kind = $4
+             WHERE session_id = $2 AND detached = $18 AND path = $3 RETURNING id"
+        } else {
+            "INSERT INTO steps (job_id, session_id, path, kind, class, digest, request_ref, state,
+             outcome_kind, outcome_ref, implied_hash, reused_from, lease_epoch, started_at, ended_at, seq,
+             prev_hash, hash, n, detached)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, 'done', $8, $9, $10, $11, $12, $13, $13, $14, $15, $16, $17,
+             $18) RETURNING id"
+        };
+        let step_id: i64 = self
+            .db
+            .row(
+                sql,
+                params![
+                    &commit.lease.job,
+                    commit.session,
+                    &end.path,
+                    end.path.kind(),
+                    end.class,
+                    end.digest,
+                    end.request_ref,
+                    end.outcome_kind,
+                    end.outcome_ref,
+                    implied_hash,
+                    end.reused_from.as_ref(),
+                    commit.lease.epoch,
+                    commit.at,
+                    link.seq,
+                    link.previous,
+                    link.hash,
+                    n,
+                    commit.detached
+                ],
+            )
+            .await?
+            .ok_or_else(|| StoreError::inconsistent(format!("the step {} is gone", end.path)))?
+            .get()?;
+        if let (None, Some(attempt)) = (&found, &end.attempt) {
+            let step =
+                Found { id: step_id, is_open: false, class: end.class, digest: end.digest, cost_usd: None };
+            self.end_attempt(&step, attempt).await?;
+        }
+        let origin = Origin { step_id, path: &end.path, at: commit.at };
+        for (ord, row) in rows.iter().enumerate() {
+            implied::insert(self.db, self.fence, &mut self.head, origin, ord, row).await?;
+        }
+        Ok(())
+    }
+
+    async fn verdict_event(&mut self, end: &StepEnd) -> Result<i64, StoreError> {
+        let event = json!({
+            "session": self.head.id, "agent": self.head.agent, "date": self.head.date, "path": end.path,
+            "node": end.path.node(), "verdict": end.outcome_kind,
+        });
+        self.fence.event(self.db, "node", &event, self.commit.at).await
+    }
+
+    /// Abandons what is open at or below the scope, in path order.
+    async fn close_scope(&mut self, scope: &str) -> Result<(), StoreError> {
+        let commit = self.commit;
+        let rows = self
+            .db
+            .query(
+                "SELECT id, path, class, digest, request_ref FROM steps
+                 WHERE session_id = $1 AND detached = $2 AND state = 'intent'",
+                params![commit.session, commit.detached],
+            )
+            .await?;
+        let mut open = Vec::new();
+        for mut row in rows {
+            let id: i64 = row.get()?;
+            let path: StepPath = row.get()?;
+            if path.is_within(scope) {
+                open.push((path, id, row));
+            }
+        }
+        open.sort_by(|left, right| left.0.cmp(&right.0));
+        for (path, id, mut row) in open {
+            let implied_hash = json::hash(&json!([]));
+            let link = self.head.link(
+                &StepLink {
+                    path: &path,
+                    class: row.get()?,
+                    digest: row.get()?,
+                    request_ref: row.get()?,
+                    outcome: None,
+                    implied_hash,
+                    detached: commit.detached,
+                }
+                .to_json(),
+            );
+            self.db
+                .execute(
+                    "UPDATE steps SET state = 'abandoned', ended_at = $1, implied_hash = $2, seq = $3,
+                     prev_hash = $4, hash = $5 WHERE id = $6",
+                    params![commit.at, implied_hash, link.seq, link.previous, link.hash, id],
+                )
+                .await?;
+        }
+        Ok(())
+    }
+
+    async fn instructions(&mut self, node: &str, hash: ContentHash) -> Result<(), StoreError> {
+        let there = "SELECT 1 FROM session_instructions WHERE session_id = $1 AND node = $2";
+        if self.db.row(there, params![self.head.id, node]).await?.is_some() {
+            return Ok(());
+        }
+        let event = json!({
+            "session": self.head.id, "agent": self.head.agent, "date": self.head.date, "node": node,
+        });
+        let n = self.fence.event(self.db, "node", &event, self.commit.at).await?;
+        self.db
+            .execute(
+                "INSERT INTO session_instructions (session_id, node, hash, n) VALUES ($1, $2, $3, $4)",
+                params![self.head.id, node, hash, n],
+            )
+            .await
+            .map(drop)
+    }
+
+    async fn summary(
+        &mut self,
+        path: Option<&StepPath>,
+        summary: &Result<String, String>,
+    ) -> Result<(), StoreError> {
+        let (text, error) = match summary {
+            Ok(text) => (Some(text), None),
+            Err(error) => (None, Some(error)),
+        };
+        let changed = match path {
+            Some(path) => {
+                let sql = "UPDATE reasoning_log_rows SET summary = $1, summary_error = $2
+                    WHERE session_id = $3 AND path = $4";
+                self.db.execute(sql, params![text, error, self.head.id, path]).await?
+            }
+            None => {
+                let sql = "UPDATE trading_sessions SET session_summary = $1, summary_error = $2 WHERE id = $3";
+                self.db.execute(sql, params![text, error, self.head.id]).await?
+            }
+        };
+        match (changed, path) {
+            (0, Some(path)) => Err(StoreError::inconsistent(format!("{path} has no message to sum up"))),
+            _ => Ok(()),
+        }
+    }
+
+    async fn close(&mut self, close: &CloseSession) -> Result<(), StoreError> {
+        if self.head.closed {
+            return Err(StoreError::inconsistent(format!("the session {} is closed already", self.head.id)));
+        }
+        let at = self.commit.at;
+        let (starting, holdings) = (starting(&close.starting), holdings(&close.holdings));
+        let (mut cash, mut value) = (close.cash, close.portfolio_value);
+        implied::unsign(&mut cash.0);
+        implied::unsign(&mut value.0);
+        let link = self.head.link(
+            &CloseLink {
+                status: close.status.as_str(),
+                error: close.error.as_deref(),
+                metadata: &close.metadata,
+                starting: &starting,
+                state: close.state.hash,
+                holdings: &holdings,
+                cash,
+                portfolio_value: value,
+            }
+            .to_json(),
+        );
+        let (job, agent, date) = (&self.head.job, &self.head.agent, self.head.date);
+        let sql = "UPDATE trading_sessions SET completed_at = $1, total_messages = $2, status = $3,
+            error = $4, metadata = $5, starting_position = $6, cash = $7, portfolio_value = $8,
+            state_hash = $9, close_seq = $10 WHERE id = $11";
+        self.db
+            .execute(
+                sql,
+                params![
+                    at,
+                    self.head.next_message,
+                    close.status,
+                    close.error.as_ref(),
+                    &close.metadata,
+                    &json::to_value(&starting),
+                    cash,
+                    value,
+                    close.state.hash,
+                    link.seq,
+                    self.head.id
+                ],
+            )
+            .await?;
+        for row in &holdings {
+            self.db
+                .execute(
+                    "INSERT INTO holdings (session_id, symbol, quantity, price) VALUES ($1, $2, $3, $4)",
+                    params![self.head.id, &row.symbol, row.quantity, row.price],
+                )
+                .await?;
+        }
+        self.db
+            .execute(
+                "INSERT INTO agent_states (job_id, agent, after_date, hash) VALUES ($1, $2, $3, $4)",
+                params![job, agent, date, close.state.hash],
+            )
+            .await?;
+        self.db
+            .execute(
+                "UPDATE job_details SET status = $1, error = $2, completed_at = $3
+                 WHERE job_id = $4 AND date = $5 AND model = $6",
+                params![close.status, close.error.as_ref(), at, job, date, agent],
+            )
+            .await?;
+        self.head.closed = true;
+        let event = json!({ "session": self.head.id, "agent": agent, "date": date, "status": close.status });
+        self.fence.event(self.db, "progress", &event, at).await.map(drop)
+    }
+
+    async fn find(&mut self, path: &StepPath) -> Result<Option<Found>, StoreError> {
+        let row = self
+            .db
+            .row(
+                "SELECT id, state, class, digest, cost_usd FROM steps
+                 WHERE session_id = $1 AND detached = $2 AND path = $3",
+                params![self.commit.session, self.commit.detached, path],
+            )
+            .await?;
+        let read = |mut row: crate::value::Row| {
+            Ok(Found {
+                id: row.get()?,
+                is_open: row.get::<String>()? == "intent",
+                class: row.get()?,
+                digest: row.get()?,
+                cost_usd: row.get()?,
+            })
+        };
+        row.map(read).transpose()
+    }
+
+    /// The day's own tape ends with its session; the summaries' does not.
+    fn must_be_open(&self, path: &StepPath) -> Result<(), StoreError> {
+        if self.head.closed && !self.commit.detached {
+            return Err(StoreError::inconsistent(format!("the step {path} comes after its session's close")));
+        }
+        Ok(())
+    }
+}
+
+fn there_already(path: &StepPath) -> StoreError {
+    StoreError::inconsistent(format!("the step {path} is there already"))
+}
+
+fn holdings(rows: &[HoldingRow]) -> Vec<HoldingRow> {
+    let mut rows = rows.to_vec();
+    for row in &mut rows {
+        implied::unsign(&mut row.quantity.0);
+        implied::unsign(&mut row.price.0);
+    }
+    rows.sort_by(|left, right| left.symbol.cmp(&right.symbol));
+    rows
+}
+
+fn starting(position: &StartingPosition) -> StartingPosition {
+    let mut position = position.clone();
+    for (_, quantity) in &mut position.holdings {
+        implied::unsign(&mut quantity.0);
+    }
+    implied::unsign(&mut position.cash.0);
+    implied::unsign(&mut position.portfolio_value.0);
+    position
+}

@@ -1,0 +1,141 @@
+//! What a session's row counts: its messages, its chain, what it has used. Read at the beginning of a
+//! transaction, written back at its end.
+
+use super::chain;
+use crate::db::Db;
+use crate::error::StoreError;
+use crate::value::params;
+use papertape_core::id::{AgentName, ContentHash, JobId};
+use papertape_core::message::Usage;
+use papertape_core::record::{AttemptEnd, Lease, SessionId};
+use papertape_core::time::Date;
+use rust_decimal::Decimal;
+use serde_json::Value;
+
+/// A session's counters, which this transaction has to itself.
+#[derive(Debug)]
+pub(super) struct Head {
+    pub(super) id: SessionId,
+    pub(super) job: JobId,
+    pub(super) agent: AgentName,
+    pub(super) date: Date,
+    pub(super) closed: bool,
+    pub(super) next_message: i64,
+    length: i64,
+    hash: ContentHash,
+    usage: Usage,
+    cost_usd: Decimal,
+    detached: bool,
+    changed: bool,
+}
+
+/// A link that has been added to the chain.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Link {
+    pub(super) seq: i64,
+    pub(super) previous: ContentHash,
+    pub(super) hash: ContentHash,
+}
+
+impl Head {
+    /// Reads the session's row. What is used is counted for the summaries' line where `detached`.
+    pub(super) async fn load(
+        db: &mut dyn Db,
+        id: SessionId,
+        lease: &Lease,
+        detached: bool,
+    ) -> Result<Self, StoreError> {
+        let sql = if detached {
+            "SELECT job_id, model, date, completed_at, next_message, chain_length, chain_head,
+             detached_input_tokens, detached_cached_tokens, detached_output_tokens, detached_cost_usd
+             FROM trading_sessions WHERE id = $1"
+        } else {
+            "SELECT job_id, model, date, completed_at, next_message, chain_length, chain_head,
+             input_tokens, cached_tokens, output_tokens, cost_usd FROM trading_sessions WHERE id = $1"
+        };
+        let mut row = db
+            .row(sql, params![id])
+            .await?
+            .ok_or_else(|| StoreError::inconsistent(format!("there is no session {id}")))?;
+        let head = Self {
+            id,
+            job: row.get()?,
+            agent: row.get()?,
+            date: row.get()?,
+            closed: row.get::<Option<i64>>()?.is_some(),
+            next_message: row.get()?,
+            length: row.get()?,
+            hash: row.get()?,
+            usage: Usage {
+                input_tokens: row.get()?,
+                cached_tokens: row.get()?,
+                output_tokens: row.get()?,
+            },
+            cost_usd: row.get()?,
+            detached,
+            changed: false,
+        };
+        if head.job != lease.job {
+            return Err(StoreError::inconsistent(format!("the session {id} is not of the job {}", lease.job)));
+        }
+        Ok(head)
+    }
+
+    /// Adds a link to the chain.
+    pub(super) fn link(&mut self, link: &Value) -> Link {
+        let previous = self.hash;
+        self.hash = chain::follow(previous, link);
+        self.length += 1;
+        self.changed = true;
+        Link { seq: self.length, previous, hash: self.hash }
+    }
+
+    /// The next message's index.
+    pub(super) fn message(&mut self) -> i64 {
+        self.changed = true;
+        self.next_message += 1;
+        self.next_message - 1
+    }
+
+    /// Counts what an attempt has used.
+    pub(super) fn spend(&mut self, attempt: &AttemptEnd) {
+        if let Some(usage) = attempt.usage {
+            self.usage += usage;
+            self.changed = true;
+        }
+        if let Some(cost) = attempt.cost_usd {
+            self.cost_usd += cost;
+            self.changed = true;
+        }
+    }
+
+    /// Writes the counters back.
+    pub(super) async fn save(&self, db: &mut dyn Db) -> Result<(), StoreError> {
+        if !self.changed {
+            return Ok(());
+        }
+        let sql = if self.detached {
+            "UPDATE trading_sessions SET next_message = $1, chain_length = $2, chain_head = $3,
+             detached_input_tokens = $4, detached_cached_tokens = $5, detached_output_tokens = $6,
+             detached_cost_usd = $7 WHERE id = $8"
+        } else {
+            "UPDATE trading_sessions SET next_message = $1, chain_length = $2, chain_head = $3,
+             input_tokens = $4, cached_tokens = $5, output_tokens = $6, cost_usd = $7 WHERE id = $8"
+        };
+        db.execute(
+            sql,
+            params![
+                self.next_message,
+                self.length,
+                self.hash,
+                self.usage.input_tokens,
+                self.usage.cached_tokens,
+                self.usage.output_tokens,
+                self.cost_usd,
+                self.id
+            ],
+        )
+        .await
+        .map(drop)
+    }
+}

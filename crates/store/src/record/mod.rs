@@ -1,0 +1,237 @@
+//! The record as a running job needs it: `papertape_core::ports::Record`.
+
+pub(crate) mod chain;
+mod commit;
+mod head;
+pub(crate) mod implied;
+
+use crate::db::Db;
+use crate::error::StoreError;
+use crate::fence::Fence;
+use crate::store::Store;
+use crate::texts;
+use crate::value::{Row, params};
+use futures::FutureExt as _;
+use papertape_core::id::{AgentName, ContentHash, JobId};
+use papertape_core::message::Usage;
+use papertape_core::ports::{BoxFuture, Record, RecordError};
+use papertape_core::record::{
+    AgentState, Commit, DayStatus, Lease, NewSession, OpenedSession, SessionId, Spent, TapeRow,
+};
+use papertape_core::tape::{OutcomeKind, State};
+use papertape_core::time::Date;
+use rust_decimal::Decimal;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+impl Record for Store {
+    fn open_session<'a>(
+        &'a self,
+        lease: &'a Lease,
+        new: NewSession,
+    ) -> BoxFuture<'a, Result<OpenedSession, RecordError>> {
+        let wanted = Arc::new((lease.clone(), new));
+        port(self.write(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move { open_session(db, &wanted.0, &wanted.1).await }.boxed()
+        }))
+    }
+
+    fn tape<'a>(
+        &'a self,
+        session: SessionId,
+        detached: bool,
+    ) -> BoxFuture<'a, Result<Vec<TapeRow>, RecordError>> {
+        port(self.read(move |db| {
+            async move {
+                let rows = db.query(TAPE, params![session, detached]).await?;
+                rows.into_iter().map(tape_row).collect()
+            }
+            .boxed()
+        }))
+    }
+
+    fn commit<'a>(&'a self, commit: Commit) -> BoxFuture<'a, Result<(), RecordError>> {
+        let commit = Arc::new(commit);
+        port(self.write(move |db| {
+            let commit = Arc::clone(&commit);
+            async move { commit::apply(db, &commit).await }.boxed()
+        }))
+    }
+
+    fn texts<'a>(
+        &'a self,
+        hashes: Vec<ContentHash>,
+    ) -> BoxFuture<'a, Result<BTreeMap<ContentHash, String>, RecordError>> {
+        let hashes = Arc::new(hashes.into_iter().collect());
+        port(self.read(move |db| {
+            let hashes = Arc::clone(&hashes);
+            async move { texts::fetch(db, &hashes).await }.boxed()
+        }))
+    }
+
+    fn agent_state<'a>(
+        &'a self,
+        job: &'a JobId,
+        agent: &'a AgentName,
+        until: Option<Date>,
+    ) -> BoxFuture<'a, Result<Option<AgentState>, RecordError>> {
+        let wanted = Arc::new((job.clone(), agent.clone()));
+        port(self.read(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move { agent_state(db, &wanted.0, &wanted.1, until).await }.boxed()
+        }))
+    }
+
+    fn find_session<'a>(
+        &'a self,
+        job: &'a JobId,
+        agent: &'a AgentName,
+        date: Date,
+    ) -> BoxFuture<'a, Result<Option<OpenedSession>, RecordError>> {
+        let wanted = Arc::new((job.clone(), agent.clone()));
+        port(self.read(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move { find_session(db, &wanted.0, &wanted.1, date).await }.boxed()
+        }))
+    }
+
+    fn spent<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<Spent>, RecordError>> {
+        let job = job.clone();
+        port(self.read(move |db| {
+            let job = job.clone();
+            async move { spent(db, &job).await }.boxed()
+        }))
+    }
+}
+
+/// A future of the store as one of the ports.
+pub(crate) fn port<T: Send + 'static>(
+    work: BoxFuture<'static, Result<T, StoreError>>,
+) -> BoxFuture<'static, Result<T, RecordError>> {
+    async move { work.await.map_err(RecordError::from) }.boxed()
+}
+
+async fn open_session(
+    db: &mut dyn Db,
+    lease: &Lease,
+    new: &NewSession,
+) -> Result<OpenedSession, StoreError> {
+    let mut fence = Fence::take(db, lease, 1).await?;
+    if let Some(found) = find_session(db, &lease.job, &new.agent, new.date).await? {
+        fence.settle(db).await?;
+        return Ok(found);
+    }
+    let anchor = chain::anchor(&lease.job, &new.agent, new.date);
+    let id: SessionId = db
+        .row(
+            "INSERT INTO trading_sessions (job_id, date, model, started_at, status, chain_head)
+             VALUES ($1, $2, $3, $4, 'running', $5) RETURNING id",
+            params![&lease.job, new.date, &new.agent, new.at, anchor],
+        )
+        .await?
+        .ok_or_else(|| StoreError::inconsistent("a new session has no id"))?
+        .get()?;
+    db.execute(
+        "UPDATE job_details SET status = 'running', error = NULL, started_at = coalesce(started_at, $1)
+         WHERE job_id = $2 AND date = $3 AND model = $4",
+        params![new.at, &lease.job, new.date, &new.agent],
+    )
+    .await?;
+    let event =
+        json!({ "session": id, "agent": new.agent, "date": new.date, "status": DayStatus::Running });
+    fence.event(db, "progress", &event, new.at).await?;
+    Ok(OpenedSession { id, completed: false })
+}
+
+async fn find_session(
+    db: &mut dyn Db,
+    job: &JobId,
+    agent: &AgentName,
+    date: Date,
+) -> Result<Option<OpenedSession>, StoreError> {
+    let sql = "SELECT id, completed_at FROM trading_sessions WHERE job_id = $1 AND date = $2 AND model = $3";
+    let row = db.row(sql, params![job, date, agent]).await?;
+    let read = |mut row: Row| {
+        Ok(OpenedSession { id: row.get()?, completed: row.get::<Option<i64>>()?.is_some() })
+    };
+    row.map(read).transpose()
+}
+
+const TAPE: &str = "SELECT s.path, s.class, s.digest, s.request_ref, s.state, s.outcome_kind, s.outcome_ref,
+        (SELECT coalesce(max(a.attempt), 0) FROM step_attempts a WHERE a.step_id = s.id), t.body, t.encoding
+    FROM steps s
+    LEFT JOIN texts t
+        ON t.hash = s.outcome_ref AND s.class IN ('external', 'guard') AND s.state = 'done'
+    WHERE s.session_id = $1 AND s.detached = $2";
+
+fn tape_row(mut row: Row) -> Result<TapeRow, StoreError> {
+    let (path, class, digest, request_ref) = (row.get()?, row.get()?, row.get()?, row.get()?);
+    let state: String = row.get()?;
+    let outcome_kind: Option<OutcomeKind> = row.get()?;
+    let (outcome_ref, attempts) = (row.get()?, row.get()?);
+    let (body, encoding): (Option<String>, Option<i64>) = (row.get()?, row.get()?);
+    let outcome = body
+        .map(|body| {
+            let body = texts::decode(body, encoding.unwrap_or_default())?;
+            serde_json::from_str(&body)
+                .map_err(|error| StoreError::inconsistent(format!("the outcome of {path} is no JSON: {error}")))
+        })
+        .transpose()?;
+    let state = read_state(&state, outcome_kind)?;
+    Ok(TapeRow { path, class, digest, request_ref, state, outcome, outcome_ref, attempts })
+}
+
+/// A step's state of its two columns.
+pub(crate) fn read_state(state: &str, kind: Option<OutcomeKind>) -> Result<State, StoreError> {
+    match (state, kind) {
+        ("intent", None) => Ok(State::Intent),
+        ("done", Some(kind)) => Ok(State::Done(kind)),
+        ("abandoned", None) => Ok(State::Abandoned),
+        _ => Err(StoreError::inconsistent(format!("a step is `{state}` with the outcome {kind:?}"))),
+    }
+}
+
+pub(crate) async fn agent_state(
+    db: &mut dyn Db,
+    job: &JobId,
+    agent: &AgentName,
+    until: Option<Date>,
+) -> Result<Option<AgentState>, StoreError> {
+    let newest = "ORDER BY coalesce(after_date, '') DESC LIMIT 1";
+    let sql = format!(
+        "SELECT after_date, hash FROM agent_states WHERE job_id = $1 AND agent = $2
+         AND (CAST($3 AS TEXT) IS NULL OR after_date IS NULL OR after_date <= $3) {newest}"
+    );
+    let Some(mut row) = db.row(&sql, params![job, agent, until]).await? else {
+        return Ok(None);
+    };
+    let (after, hash) = (row.get()?, row.get()?);
+    let state = texts::document(db, hash)
+        .await?
+        .ok_or_else(|| StoreError::inconsistent(format!("the state {hash} of {agent} is not there")))?;
+    Ok(Some(AgentState { after, hash, state }))
+}
+
+async fn spent(db: &mut dyn Db, job: &JobId) -> Result<Vec<Spent>, StoreError> {
+    let sql = "SELECT model, date, input_tokens, cached_tokens, output_tokens, cost_usd,
+        detached_input_tokens, detached_cached_tokens, detached_output_tokens, detached_cost_usd
+        FROM trading_sessions WHERE job_id = $1 ORDER BY model, date";
+    let mut all = Vec::new();
+    for mut row in db.query(sql, params![job]).await? {
+        let (agent, date): (AgentName, Date) = (row.get()?, row.get()?);
+        for detached in [false, true] {
+            let usage = Usage {
+                input_tokens: row.get()?,
+                cached_tokens: row.get()?,
+                output_tokens: row.get()?,
+            };
+            let cost_usd: Decimal = row.get()?;
+            if usage != Usage::default() || !cost_usd.is_zero() {
+                all.push(Spent { agent: agent.clone(), date, detached, usage, cost_usd });
+            }
+        }
+    }
+    Ok(all)
+}

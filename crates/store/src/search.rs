@@ -1,0 +1,184 @@
+//! Full-text search of what was said. Both databases keep an index of words, and both get the words
+//! from here: what a word is does not depend on the database, and what a reader types is never a
+//! query's syntax.
+//!
+//! A word is a run of letters and digits in lower case, at most 64 of them. Where a script puts no
+//! spaces between words (Chinese, Japanese, Korean, Thai and its neighbours), every two neighbouring
+//! characters are a word, and the last one alone: so any part of such a text is found, down to a
+//! single character. A text matches if it has all words of the question, in any order.
+
+use crate::db::{Backend, Db};
+use crate::error::StoreError;
+use crate::texts;
+use crate::value::{Row, Value, params};
+use std::collections::BTreeSet;
+
+/// Longer words are cut, in texts and in questions alike.
+const WORD_CHARS: usize = 64;
+/// Only so many bytes of different words of one text are indexed: PostgreSQL's bound is a megabyte.
+const TEXT_BYTES: usize = 400_000;
+/// A question has no more words than this; the rest is not looked at.
+const QUESTION_WORDS: usize = 32;
+
+/// Makes the text findable, unless it is already.
+pub(crate) async fn index(db: &mut dyn Db, text_id: i64) -> Result<(), StoreError> {
+    let (known, add) = match db.backend() {
+        Backend::Sqlite => (
+            "SELECT rowid FROM text_search WHERE rowid = $1",
+            "INSERT INTO text_search (rowid, words) VALUES ($1, $2)",
+        ),
+        Backend::Postgres => (
+            "SELECT text_id FROM text_search WHERE text_id = $1",
+            "INSERT INTO text_search (text_id, words)
+             VALUES ($1, array_to_tsvector(string_to_array(CAST($2 AS TEXT), ' '))) ON CONFLICT DO NOTHING",
+        ),
+    };
+    if db.row(known, params![text_id]).await?.is_some() {
+        return Ok(());
+    }
+    let read = |mut row: Row| texts::decode(row.get()?, row.get()?);
+    let body = db
+        .row("SELECT body, encoding FROM texts WHERE id = $1", params![text_id])
+        .await?
+        .map_or_else(|| Err(StoreError::inconsistent("a text is gone")), read)?;
+    let mut bytes = 0;
+    let words: Vec<String> = words(&body, true)
+        .into_iter()
+        .map(|word| word.text)
+        .take_while(|word| {
+            bytes += word.len();
+            bytes <= TEXT_BYTES
+        })
+        .collect();
+    if !words.is_empty() {
+        db.execute(add, params![text_id, words.join(" ")]).await?;
+    }
+    Ok(())
+}
+
+/// A condition that holds for the ids of the matching texts: SQL with one `?`, and its value. `None`
+/// where the question has no word, and so matches nothing.
+pub(crate) fn condition(backend: Backend, column: &str, question: &str) -> Option<(String, Value)> {
+    let words: Vec<Word> = words(question, false).into_iter().take(QUESTION_WORDS).collect();
+    if words.is_empty() {
+        return None;
+    }
+    // Words are letters and digits alone, so that quotes cannot end early.
+    let render = |quote: char, prefix: &str, and: &str| {
+        let all: Vec<String> = words
+            .iter()
+            .map(|word| format!("{quote}{}{quote}{}", word.text, if word.prefix { prefix } else { "" }))
+            .collect();
+        Value::Text(all.join(and))
+    };
+    Some(match backend {
+        Backend::Sqlite => (
+            format!("{column} IN (SELECT rowid FROM text_search WHERE text_search MATCH ?)"),
+            render('"', "*", " AND "),
+        ),
+        Backend::Postgres => (
+            format!(
+                "{column} IN (SELECT text_id FROM text_search
+                 WHERE words @@ CAST(CAST(? AS TEXT) AS tsquery))"
+            ),
+            render('\'', ":*", " & "),
+        ),
+    })
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Word {
+    text: String,
+    /// Only the word's beginning is known: a single character that may be followed by another.
+    prefix: bool,
+}
+
+/// The words of a text that is to be found (`indexed`), or of a question.
+fn words(text: &str, indexed: bool) -> BTreeSet<Word> {
+    let mut words = BTreeSet::new();
+    let mut plain = String::new();
+    let mut run: Vec<char> = Vec::new();
+    for c in text.chars().chain(std::iter::once(' ')) {
+        let is_unspaced = is_unspaced(c);
+        if is_unspaced || !c.is_alphanumeric() {
+            add_plain(&mut plain, &mut words);
+        }
+        if !is_unspaced {
+            add_run(&mut run, indexed, &mut words);
+        }
+        if is_unspaced {
+            run.push(c);
+        } else if c.is_alphanumeric() {
+            plain.extend(c.to_lowercase());
+        }
+    }
+    words
+}
+
+fn add_plain(plain: &mut String, words: &mut BTreeSet<Word>) {
+    if !plain.is_empty() {
+        words.insert(Word { text: plain.chars().take(WORD_CHARS).collect(), prefix: false });
+        plain.clear();
+    }
+}
+
+fn add_run(run: &mut Vec<char>, indexed: bool, words: &mut BTreeSet<Word>) {
+    words.extend(run.windows(2).map(|pair| Word { text: pair.iter().collect(), prefix: false }));
+    if let Some(last) = run.last().filter(|_| indexed || run.len() == 1) {
+        words.insert(Word { text: last.to_string(), prefix: !indexed });
+    }
+    run.clear();
+}
+
+/// Scripts whose words have no spaces between them, or mean something in parts.
+fn is_unspaced(c: char) -> bool {
+    matches!(u32::from(c),
+        0x0e00..=0x0eff      // Thai, Lao
+        | 0x1000..=0x109f    // Burmese
+        | 0x1100..=0x11ff    // Hangul parts
+        | 0x1780..=0x17ff    // Khmer
+        | 0x3005..=0x3007
+        | 0x3040..=0x30ff    // Hiragana, Katakana
+        | 0x3130..=0x318f
+        | 0x31f0..=0x31ff
+        | 0x3400..=0x4dbf    // Han
+        | 0x4e00..=0x9fff
+        | 0xac00..=0xd7af    // Hangul
+        | 0xf900..=0xfaff
+        | 0xff66..=0xff9f
+        | 0x20000..=0x3ffff)
+        && c != '\u{30fb}'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, indexed: bool, expected: &[&str]) {
+        let found: Vec<String> = words(text, indexed)
+            .into_iter()
+            .map(|word| word.text + if word.prefix { "*" } else { "" })
+            .collect();
+        assert_eq!(found, expected, "of {text:?}");
+    }
+
+    #[test]
+    fn words_are_letters_and_digits_in_lower_case() {
+        check("Buy 10 AAPL, because -- \"Momentum\"!", true, &["10", "aapl", "because", "buy", "momentum"]);
+        check("NOT (a OR b*) ^col:x \"", false, &["a", "b", "col", "not", "or", "x"]);
+        check("'; --", false, &[]);
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_found_by_any_part() {
+        check("贵州茅台", true, &["台", "州茅", "茅台", "贵州"]);
+        check("茅台", false, &["茅台"]);
+        check("茅", false, &["茅*"]);
+        check("买入AAPL股", true, &["aapl", "买入", "入", "股"]);
+    }
+
+    #[test]
+    fn a_question_of_no_words_matches_nothing() {
+        assert!(condition(Backend::Sqlite, "t.id", "?!").is_none());
+    }
+}

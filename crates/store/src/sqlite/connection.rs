@@ -1,0 +1,175 @@
+//! Connections to a data file, and statements on them.
+
+use crate::db::{Backend, Db};
+use crate::error::StoreError;
+use crate::value::{Row, Value};
+use futures::FutureExt as _;
+use futures::future::ready;
+use papertape_core::ports::BoxFuture;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{CachedStatement, Connection, OpenFlags, ToSql};
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Statements kept prepared on each connection: more than the record has.
+const CACHED_STATEMENTS: usize = 192;
+/// How long to wait for another process's lock: a reader's, or a copying tool's.
+const BUSY: Duration = Duration::from_secs(10);
+
+/// Names of parameters, so that none is put together for each statement.
+const NAMES: [&str; 40] = [
+    "$1", "$2", "$3", "$4", "$5", "$6", "$7", "$8", "$9", "$10", "$11", "$12", "$13", "$14", "$15", "$16",
+    "$17", "$18", "$19", "$20", "$21", "$22", "$23", "$24", "$25", "$26", "$27", "$28", "$29", "$30", "$31",
+    "$32", "$33", "$34", "$35", "$36", "$37", "$38", "$39", "$40",
+];
+
+/// The file's path with something added to its name.
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Nobody but the owner reads what agents said and did.
+pub(super) fn private(options: &mut OpenOptions) {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    #[cfg(not(unix))]
+    let _ = options;
+}
+
+/// Makes the file, if it is not there, for its owner alone. SQLite gives the same mode to the files
+/// that it puts beside it.
+pub(super) fn create(path: &Path) -> Result<(), StoreError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    private(&mut options);
+    options.open(path).map(drop).map_err(|error| StoreError::file(path, &error))
+}
+
+/// Opens a connection that may write.
+pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    prepare(&connection)?;
+    connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+    // A commit that was acknowledged survives a loss of power.
+    connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;")?;
+    Ok(connection)
+}
+
+/// Opens a connection that may not.
+pub(super) fn open_read_only(path: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)
+        .map_err(|error| StoreError::file(path, &error))?;
+    prepare(&connection)?;
+    Ok(connection)
+}
+
+fn prepare(connection: &Connection) -> Result<(), StoreError> {
+    connection.busy_timeout(BUSY)?;
+    connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+    Ok(())
+}
+
+/// Copies the whole database into a new file.
+pub(crate) fn copy(connection: &Connection, to: &Path) -> Result<(), StoreError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    private(&mut options);
+    options.open(to).map_err(|error| StoreError::file(to, &error))?;
+    let mut target = Connection::open(to)?;
+    let backup = rusqlite::backup::Backup::new(connection, &mut target)?;
+    backup.run_to_completion(1024, Duration::ZERO, None)?;
+    Ok(())
+}
+
+/// A connection inside of a transaction.
+pub(crate) struct SqliteDb<'c> {
+    connection: &'c mut Connection,
+}
+
+impl<'c> SqliteDb<'c> {
+    pub(crate) fn new(connection: &'c mut Connection) -> Self {
+        Self { connection }
+    }
+
+    fn bound(&self, sql: &str, params: &[Value]) -> Result<CachedStatement<'_>, StoreError> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        if params.len() > NAMES.len() {
+            return Err(StoreError::inconsistent("a statement has too many parameters"));
+        }
+        for (name, value) in NAMES.iter().zip(params) {
+            let index = statement
+                .parameter_index(name)?
+                .ok_or_else(|| StoreError::inconsistent(format!("a statement has no parameter {name}")))?;
+            statement.raw_bind_parameter(index, value)?;
+        }
+        Ok(statement)
+    }
+
+    fn rows(&self, sql: &str, params: &[Value]) -> Result<Vec<Row>, StoreError> {
+        let mut statement = self.bound(sql, params)?;
+        let columns = statement.column_count();
+        let mut rows = statement.raw_query();
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            let values = (0..columns)
+                .map(|column| Ok(from_sqlite(row.get_ref(column)?)))
+                .collect::<Result<Vec<_>, StoreError>>()?;
+            found.push(Row::new(values));
+        }
+        Ok(found)
+    }
+
+    fn change(&self, sql: &str, params: &[Value]) -> Result<u64, StoreError> {
+        Ok(self.bound(sql, params)?.raw_execute()? as u64)
+    }
+}
+
+impl Db for SqliteDb<'_> {
+    fn backend(&self) -> Backend {
+        Backend::Sqlite
+    }
+
+    fn query<'a>(
+        &'a mut self,
+        sql: &'a str,
+        params: &'a [Value],
+    ) -> BoxFuture<'a, Result<Vec<Row>, StoreError>> {
+        ready(self.rows(sql, params)).boxed()
+    }
+
+    fn execute<'a>(
+        &'a mut self,
+        sql: &'a str,
+        params: &'a [Value],
+    ) -> BoxFuture<'a, Result<u64, StoreError>> {
+        ready(self.change(sql, params)).boxed()
+    }
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match self {
+            Self::Null => ToSqlOutput::Borrowed(ValueRef::Null),
+            Self::I64(number) => ToSqlOutput::Borrowed(ValueRef::Integer(*number)),
+            Self::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+            Self::Blob(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
+            Self::Decimal(number) => ToSqlOutput::Owned(rusqlite::types::Value::Text(number.to_string())),
+        })
+    }
+}
+
+fn from_sqlite(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => Value::I64(number),
+        // No statement of ours reads a REAL but for a reader's own arithmetic.
+        ValueRef::Real(number) => Value::Text(number.to_string()),
+        ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),
+    }
+}

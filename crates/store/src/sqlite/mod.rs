@@ -1,0 +1,132 @@
+//! SQLite: one writer thread that commits in groups, a few readers, one process.
+
+mod connection;
+mod lock;
+mod reader;
+mod writer;
+
+pub(crate) use connection::copy;
+use connection::SqliteDb;
+use crate::db::Db;
+use crate::error::StoreError;
+use crate::migrate;
+use futures::FutureExt as _;
+use lock::Lock;
+use papertape_core::ports::BoxFuture;
+use reader::Readers;
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+use tokio::sync::oneshot;
+use writer::Writer;
+
+/// A data file that is open.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    path: PathBuf,
+    // In this order they are dropped: the writer is the last to close the file and so empties its
+    // log, and the lock goes when nothing writes any more.
+    readers: Readers,
+    writer: Option<Writer>,
+    _lock: Option<Lock>,
+}
+
+impl Engine {
+    /// Opens or makes the file, brings it to the newest schema, and owns it from then on.
+    pub(crate) fn open(path: &Path, migrations: &[migrate::Migration]) -> Result<Self, StoreError> {
+        let lock = Lock::take(path)?;
+        connection::create(path)?;
+        let mut connection = connection::open(path)?;
+        migrate::sqlite(&mut connection, path, migrations)?;
+        let readers = Readers::start(path)?;
+        let writer = Some(Writer::start(connection)?);
+        Ok(Self { path: path.to_owned(), writer, readers, _lock: Some(lock) })
+    }
+
+    /// Opens a file that is there for reading, beside the process that owns it.
+    pub(crate) fn open_read_only(path: &Path) -> Result<Self, StoreError> {
+        let mut connection = connection::open_read_only(path)?;
+        migrate::check_sqlite(&mut connection)?;
+        Ok(Self { path: path.to_owned(), writer: None, readers: Readers::start(path)?, _lock: None })
+    }
+
+    /// Runs the work in the writer's next transaction. It is under way when this returns; the future
+    /// resolves when it is durable.
+    pub(crate) fn write<T, F>(&self, work: F) -> BoxFuture<'static, Result<T, StoreError>>
+    where
+        T: Send + 'static,
+        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + 'static,
+    {
+        let Some(writer) = &self.writer else {
+            return async { Err(StoreError::ReadOnly) }.boxed();
+        };
+        let (sender, receiver) = oneshot::channel();
+        writer.send(Box::new(move |db| match db.and_then(|db| ready(work(db))) {
+            Ok(value) => writer::Done {
+                keep: true,
+                answer: Box::new(move |committed| {
+                    // Nobody listening is no reason not to write.
+                    let _ = sender.send(committed.map(|()| value));
+                }),
+            },
+            Err(error) => writer::Done {
+                keep: false,
+                answer: Box::new(move |_| {
+                    let _ = sender.send(Err(error));
+                }),
+            },
+        }));
+        answered(receiver)
+    }
+
+    /// Runs the work on a reader, on one snapshot of the record.
+    pub(crate) fn read<T, F>(&self, work: F) -> BoxFuture<'static, Result<T, StoreError>>
+    where
+        T: Send + 'static,
+        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + 'static,
+    {
+        self.on_connection(move |connection| {
+            connection.execute_batch("BEGIN")?;
+            let result = ready(work(&mut SqliteDb::new(connection)));
+            connection.execute_batch("COMMIT")?;
+            result
+        })
+    }
+
+    /// Copies the whole database as it is now into a new file.
+    pub(crate) fn backup(&self, to: &Path) -> BoxFuture<'static, Result<(), StoreError>> {
+        let to = to.to_owned();
+        self.on_connection(move |connection| connection::copy(connection, &to))
+    }
+
+    /// Bytes on disk: the data file and its log.
+    pub(crate) fn bytes(&self) -> u64 {
+        let wal = connection::beside(&self.path, "-wal");
+        [&self.path, &wal].into_iter().filter_map(|file| file.metadata().ok()).map(|meta| meta.len()).sum()
+    }
+
+    fn on_connection<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> BoxFuture<'static, Result<T, StoreError>> {
+        let (sender, receiver) = oneshot::channel();
+        self.readers.send(Box::new(move |connection| {
+            let _ = sender.send(work(connection));
+        }));
+        answered(receiver)
+    }
+}
+
+fn answered<T: Send + 'static>(
+    receiver: oneshot::Receiver<Result<T, StoreError>>,
+) -> BoxFuture<'static, Result<T, StoreError>> {
+    async move {
+        receiver.await.unwrap_or_else(|_| Err(StoreError::Database("the database thread is gone".to_owned())))
+    }
+    .boxed()
+}
+
+/// The result of work whose statements are all ready at once.
+fn ready<T>(work: BoxFuture<'_, Result<T, StoreError>>) -> Result<T, StoreError> {
+    work.now_or_never()
+        .unwrap_or_else(|| Err(StoreError::Inconsistent("work on SQLite waits for something else".to_owned())))
+}

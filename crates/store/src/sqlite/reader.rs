@@ -1,0 +1,72 @@
+//! A few connections that read, each with a thread of its own.
+
+use super::connection::open_read_only;
+use crate::error::StoreError;
+use rusqlite::Connection;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+/// How many read at a time.
+const READERS: usize = 4;
+
+/// Work for a reader.
+pub(super) type Task = Box<dyn FnOnce(&mut Connection) + Send>;
+
+/// The readers' handle.
+#[derive(Debug)]
+pub(super) struct Readers {
+    tasks: Option<Sender<Task>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Readers {
+    pub(super) fn start(path: &Path) -> Result<Self, StoreError> {
+        let (tasks, queue) = channel();
+        let queue = Arc::new(Mutex::new(queue));
+        let threads = (0..READERS)
+            .map(|at| {
+                let queue = Arc::clone(&queue);
+                let connection = open_read_only(path)?;
+                std::thread::Builder::new()
+                    .name(format!("papertape-reader-{at}"))
+                    .spawn(move || run(connection, &queue))
+                    .map_err(|error| StoreError::Database(format!("cannot start a reader: {error}")))
+            })
+            .collect::<Result<Vec<_>, StoreError>>()?;
+        Ok(Self { tasks: Some(tasks), threads })
+    }
+
+    pub(super) fn send(&self, task: Task) {
+        if let Some(tasks) = &self.tasks {
+            let _ = tasks.send(task);
+        }
+    }
+}
+
+impl Drop for Readers {
+    fn drop(&mut self) {
+        drop(self.tasks.take());
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn run(mut connection: Connection, queue: &Mutex<Receiver<Task>>) {
+    loop {
+        let task = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(task) = task else {
+            return;
+        };
+        let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| task(&mut connection)));
+        if ran.is_err() {
+            tracing::error!("a read of the record panicked");
+        }
+        if !connection.is_autocommit() {
+            // A snapshot that is not let go keeps the log from being emptied.
+            let _ = connection.execute_batch("ROLLBACK");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Content, stored once by its hash.
+
+use crate::db::{Db, Statement};
+use crate::error::StoreError;
+use crate::value::{Value, params};
+use papertape_core::id::ContentHash;
+use papertape_core::record::Text;
+use papertape_core::tape::{expand, references};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Texts are asked for in groups of this many.
+const GROUP: usize = 32;
+
+/// Adds the texts that are not there. In the order of their hashes, so that two jobs that add the same
+/// ones at a time wait for each other instead of crosswise.
+pub(crate) async fn insert(
+    db: &mut dyn Db,
+    texts: impl Iterator<Item = &Text>,
+) -> Result<(), StoreError> {
+    let sorted: BTreeMap<ContentHash, &str> = texts.map(|text| (text.hash, text.body.as_str())).collect();
+    for (hash, body) in sorted {
+        let (body, encoding) = encode(body);
+        db.execute(
+            "INSERT INTO texts (hash, body, encoding) VALUES ($1, $2, $3) ON CONFLICT (hash) DO NOTHING",
+            params![hash, body, encoding],
+        )
+        .await?;
+    }
+    Ok(())
+}
+
+/// The texts of these hashes; those that are not there are absent.
+pub(crate) async fn fetch(
+    db: &mut dyn Db,
+    hashes: &BTreeSet<ContentHash>,
+) -> Result<BTreeMap<ContentHash, String>, StoreError> {
+    let hashes: Vec<ContentHash> = hashes.iter().copied().collect();
+    let mut found = BTreeMap::new();
+    for group in hashes.chunks(GROUP) {
+        // One statement for every size of group: the last hash fills up.
+        let filled = (0..GROUP).map(|at| Value::from(group[at.min(group.len() - 1)]));
+        let mut statement = Statement::new("SELECT hash, body, encoding FROM texts WHERE hash IN (");
+        statement.add(&vec!["?"; GROUP].join(", "), filled).add(")", []);
+        for mut row in statement.query(db).await? {
+            let hash = row.get()?;
+            found.insert(hash, decode(row.get()?, row.get()?)?);
+        }
+    }
+    Ok(found)
+}
+
+/// A stored document in full. `None` where it is not there.
+pub(crate) async fn document(
+    db: &mut dyn Db,
+    hash: ContentHash,
+) -> Result<Option<serde_json::Value>, StoreError> {
+    let Some(body) = fetch(db, &BTreeSet::from([hash])).await?.remove(&hash) else {
+        return Ok(None);
+    };
+    let stored: serde_json::Value = serde_json::from_str(&body)
+        .map_err(|error| StoreError::inconsistent(format!("the document {hash} is no JSON: {error}")))?;
+    // A text of its own hash is as it is; any other is a document whose long strings were lifted.
+    if ContentHash::of(body.as_bytes()) == hash {
+        return Ok(Some(stored));
+    }
+    let lifted = fetch(db, &references(&stored).into_iter().collect()).await?;
+    let whole = expand(&stored, &|hash| lifted.get(&hash).cloned())
+        .map_err(|missing| StoreError::inconsistent(missing.to_string()))?;
+    Ok(Some(whole))
+}
+
+/// PostgreSQL's texts cannot hold a NUL; such a text is kept as a JSON string, on either database.
+fn encode(body: &str) -> (String, i64) {
+    if body.contains('\0') {
+        (serde_json::Value::from(body).to_string(), 1)
+    } else {
+        (body.to_owned(), 0)
+    }
+}
+
+pub(crate) fn decode(body: String, encoding: i64) -> Result<String, StoreError> {
+    match encoding {
+        0 => Ok(body),
+        1 => serde_json::from_str(&body)
+            .map_err(|error| StoreError::inconsistent(format!("an encoded text cannot be read: {error}"))),
+        other => Err(StoreError::inconsistent(format!("a text has the unknown encoding {other}"))),
+    }
+}
