@@ -35,11 +35,8 @@ pub(crate) trait Db: Send {
     ) -> BoxFuture<'a, Result<Vec<Row>, StoreError>>;
 
     /// Runs a statement that gives none, and says how many rows it changed.
-    fn execute<'a>(
-        &'a mut self,
-        sql: &'a str,
-        params: &'a [Value],
-    ) -> BoxFuture<'a, Result<u64, StoreError>>;
+    fn execute<'a>(&'a mut self, sql: &'a str, params: &'a [Value])
+    -> BoxFuture<'a, Result<u64, StoreError>>;
 }
 
 impl dyn Db + '_ {

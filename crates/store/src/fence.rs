@@ -63,11 +63,8 @@ impl Fence {
     /// after them.
     pub(crate) async fn settle(self, db: &mut dyn Db) -> Result<(), StoreError> {
         if self.next < self.end {
-            db.execute(
-                "UPDATE jobs SET next_seq = $1 WHERE job_id = $2",
-                params![self.next, &self.job],
-            )
-            .await?;
+            db.execute("UPDATE jobs SET next_seq = $1 WHERE job_id = $2", params![self.next, &self.job])
+                .await?;
         }
         Ok(())
     }

@@ -37,7 +37,10 @@ impl Engine {
         migrations: &[Migration],
     ) -> Result<Self, StoreError> {
         let plain = schema.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-        if !plain || schema.is_empty() || schema.len() > 63 || schema.starts_with(|c: char| c.is_ascii_digit())
+        if !plain
+            || schema.is_empty()
+            || schema.len() > 63
+            || schema.starts_with(|c: char| c.is_ascii_digit())
         {
             return Err(StoreError::BadInput(format!(
                 "`{schema}` is no schema name: lower-case letters, digits and `_`, at most 63"
@@ -107,7 +110,9 @@ impl Engine {
     ) -> BoxFuture<'static, Result<T, StoreError>> {
         let task = self.runtime.spawn(work);
         async move {
-            task.await.unwrap_or_else(|error| Err(StoreError::Database(format!("a transaction broke off: {error}"))))
+            task.await.unwrap_or_else(|error| {
+                Err(StoreError::Database(format!("a transaction broke off: {error}")))
+            })
         }
         .boxed()
     }

@@ -109,8 +109,9 @@ pub(crate) fn read_job(row: &mut Row) -> Result<JobRow, StoreError> {
         error: row.get()?,
         warnings: {
             let warnings: serde_json::Value = row.get()?;
-            serde_json::from_value(warnings)
-                .map_err(|error| StoreError::inconsistent(format!("a job's warnings cannot be read: {error}")))?
+            serde_json::from_value(warnings).map_err(|error| {
+                StoreError::inconsistent(format!("a job's warnings cannot be read: {error}"))
+            })?
         },
         parent: row.get()?,
         superseded_by: row.get()?,
@@ -264,11 +265,8 @@ async fn cancel(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>, Store
         fence.event(db, "end", &json!({ "status": JobStatus::Cancelled, "error": null }), at).await?;
         return Ok(Some(JobStatus::Cancelled));
     }
-    db.execute(
-        "UPDATE jobs SET cancel_requested = 1 WHERE job_id = $1 AND status = 'running'",
-        params![job],
-    )
-    .await?;
+    db.execute("UPDATE jobs SET cancel_requested = 1 WHERE job_id = $1 AND status = 'running'", params![job])
+        .await?;
     let row = db.row("SELECT status FROM jobs WHERE job_id = $1", params![job]).await?;
     row.map(|mut row| row.get()).transpose()
 }

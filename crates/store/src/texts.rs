@@ -13,10 +13,7 @@ const GROUP: usize = 32;
 
 /// Adds the texts that are not there. In the order of their hashes, so that two jobs that add the same
 /// ones at a time wait for each other instead of crosswise.
-pub(crate) async fn insert(
-    db: &mut dyn Db,
-    texts: impl Iterator<Item = &Text>,
-) -> Result<(), StoreError> {
+pub(crate) async fn insert(db: &mut dyn Db, texts: impl Iterator<Item = &Text>) -> Result<(), StoreError> {
     let sorted: BTreeMap<ContentHash, &str> = texts.map(|text| (text.hash, text.body.as_str())).collect();
     for (hash, body) in sorted {
         let (body, encoding) = encode(body);
@@ -71,11 +68,7 @@ pub(crate) async fn document(
 
 /// PostgreSQL's texts cannot hold a NUL; such a text is kept as a JSON string, on either database.
 fn encode(body: &str) -> (String, i64) {
-    if body.contains('\0') {
-        (serde_json::Value::from(body).to_string(), 1)
-    } else {
-        (body.to_owned(), 0)
-    }
+    if body.contains('\0') { (serde_json::Value::from(body).to_string(), 1) } else { (body.to_owned(), 0) }
 }
 
 pub(crate) fn decode(body: String, encoding: i64) -> Result<String, StoreError> {

@@ -41,9 +41,10 @@ impl Row {
     /// The next column.
     pub(crate) fn get<T: FromValue>(&mut self) -> Result<T, StoreError> {
         self.column += 1;
-        let value = self.values.next().ok_or_else(|| {
-            StoreError::inconsistent(format!("a row has no column {}", self.column))
-        })?;
+        let value = self
+            .values
+            .next()
+            .ok_or_else(|| StoreError::inconsistent(format!("a row has no column {}", self.column)))?;
         T::from_value(value).map_err(|why| {
             StoreError::inconsistent(format!("column {} of a row cannot be read: {why}", self.column))
         })

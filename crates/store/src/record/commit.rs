@@ -168,7 +168,8 @@ impl Applying<'_> {
             return Ok(());
         }
         let used = usage.unwrap_or_default();
-        let cost = ended.cost_usd.map_or(step.cost_usd, |cost| Some(step.cost_usd.unwrap_or_default() + cost));
+        let cost =
+            ended.cost_usd.map_or(step.cost_usd, |cost| Some(step.cost_usd.unwrap_or_default() + cost));
         self.db
             .execute(
                 "UPDATE steps SET input_tokens = input_tokens + $1, cached_tokens = cached_tokens + $2,
@@ -354,7 +355,8 @@ impl Applying<'_> {
                 self.db.execute(sql, params![text, error, self.head.id, path]).await?
             }
             None => {
-                let sql = "UPDATE trading_sessions SET session_summary = $1, summary_error = $2 WHERE id = $3";
+                let sql =
+                    "UPDATE trading_sessions SET session_summary = $1, summary_error = $2 WHERE id = $3";
                 self.db.execute(sql, params![text, error, self.head.id]).await?
             }
         };
@@ -408,6 +410,13 @@ impl Applying<'_> {
                 ],
             )
             .await?;
+        let last_row = "UPDATE positions SET daily_profit = $1, daily_return_pct = $2
+            WHERE session_id = $3
+              AND action_id = (SELECT max(action_id) FROM positions WHERE session_id = $3)";
+        let (mut profit, mut percent) = (close.daily_profit, close.daily_return_pct);
+        implied::unsign(&mut profit.0);
+        percent.iter_mut().for_each(implied::unsign);
+        self.db.execute(last_row, params![profit, percent, self.head.id]).await?;
         for row in &holdings {
             self.db
                 .execute(

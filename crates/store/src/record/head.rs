@@ -66,17 +66,16 @@ impl Head {
             next_message: row.get()?,
             length: row.get()?,
             hash: row.get()?,
-            usage: Usage {
-                input_tokens: row.get()?,
-                cached_tokens: row.get()?,
-                output_tokens: row.get()?,
-            },
+            usage: Usage { input_tokens: row.get()?, cached_tokens: row.get()?, output_tokens: row.get()? },
             cost_usd: row.get()?,
             detached,
             changed: false,
         };
         if head.job != lease.job {
-            return Err(StoreError::inconsistent(format!("the session {id} is not of the job {}", lease.job)));
+            return Err(StoreError::inconsistent(format!(
+                "the session {id} is not of the job {}",
+                lease.job
+            )));
         }
         Ok(head)
     }

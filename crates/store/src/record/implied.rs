@@ -295,7 +295,11 @@ pub(crate) async fn of_session(db: &mut dyn Db, session: SessionId) -> Result<By
         }))
     })?;
     collect(db.query(EXPOSURES, session).await?, |row| Ok(Implied::Exposure(read_exposure(row)?)))?;
-    collect(db.query(POSITIONS, session).await?, |row| Ok(Implied::Position(read_position(row)?)))?;
+    collect(db.query(POSITIONS, session).await?, |row| {
+        // The day's figures are put on the last row by the session's close, and chained there.
+        let row = read_position(row)?;
+        Ok(Implied::Position(PositionRow { daily_profit: None, daily_return_pct: None, ..row }))
+    })?;
     collect(db.query(ORDERS, session).await?, |row| Ok(Implied::Order(read_order(row)?)))?;
     collect(db.query(SNAPSHOTS, session).await?, |row| Ok(Implied::Snapshot(read_snapshot(row)?)))?;
     Ok(found)
@@ -315,10 +319,7 @@ const SNAPSHOTS: &str = "SELECT step_id, ord, symbol, position_id, quantity, avg
     unrealised_pnl, stop, leverage FROM position_snapshots WHERE session_id = $1";
 
 /// The `positions` rows of a session, in the order of their actions.
-pub(crate) async fn positions(
-    db: &mut dyn Db,
-    session: SessionId,
-) -> Result<Vec<PositionRow>, StoreError> {
+pub(crate) async fn positions(db: &mut dyn Db, session: SessionId) -> Result<Vec<PositionRow>, StoreError> {
     let rows = db.query(POSITIONS, params![session]).await?;
     rows.into_iter().map(|mut row| skip_origin(&mut row).and_then(|()| read_position(&mut row))).collect()
 }

@@ -97,6 +97,17 @@ impl Record for Store {
         }))
     }
 
+    fn unsummarised<'a>(
+        &'a self,
+        job: &'a JobId,
+    ) -> BoxFuture<'a, Result<Vec<(SessionId, AgentName, Date)>, RecordError>> {
+        let job = job.clone();
+        port(self.read(move |db| {
+            let job = job.clone();
+            async move { unsummarised(db, &job).await }.boxed()
+        }))
+    }
+
     fn spent<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<Spent>, RecordError>> {
         let job = job.clone();
         port(self.read(move |db| {
@@ -113,11 +124,7 @@ pub(crate) fn port<T: Send + 'static>(
     async move { work.await.map_err(RecordError::from) }.boxed()
 }
 
-async fn open_session(
-    db: &mut dyn Db,
-    lease: &Lease,
-    new: &NewSession,
-) -> Result<OpenedSession, StoreError> {
+async fn open_session(db: &mut dyn Db, lease: &Lease, new: &NewSession) -> Result<OpenedSession, StoreError> {
     let mut fence = Fence::take(db, lease, 1).await?;
     if let Some(found) = find_session(db, &lease.job, &new.agent, new.date).await? {
         fence.settle(db).await?;
@@ -139,8 +146,7 @@ async fn open_session(
         params![new.at, &lease.job, new.date, &new.agent],
     )
     .await?;
-    let event =
-        json!({ "session": id, "agent": new.agent, "date": new.date, "status": DayStatus::Running });
+    let event = json!({ "session": id, "agent": new.agent, "date": new.date, "status": DayStatus::Running });
     fence.event(db, "progress", &event, new.at).await?;
     Ok(OpenedSession { id, completed: false })
 }
@@ -153,9 +159,8 @@ async fn find_session(
 ) -> Result<Option<OpenedSession>, StoreError> {
     let sql = "SELECT id, completed_at FROM trading_sessions WHERE job_id = $1 AND date = $2 AND model = $3";
     let row = db.row(sql, params![job, date, agent]).await?;
-    let read = |mut row: Row| {
-        Ok(OpenedSession { id: row.get()?, completed: row.get::<Option<i64>>()?.is_some() })
-    };
+    let read =
+        |mut row: Row| Ok(OpenedSession { id: row.get()?, completed: row.get::<Option<i64>>()?.is_some() });
     row.map(read).transpose()
 }
 
@@ -164,7 +169,7 @@ const TAPE: &str = "SELECT s.path, s.class, s.digest, s.request_ref, s.state, s.
     FROM steps s
     LEFT JOIN texts t
         ON t.hash = s.outcome_ref AND s.class IN ('external', 'guard') AND s.state = 'done'
-    WHERE s.session_id = $1 AND s.detached = $2";
+    WHERE s.session_id = $1 AND s.detached = $2 ORDER BY s.id";
 
 fn tape_row(mut row: Row) -> Result<TapeRow, StoreError> {
     let (path, class, digest, request_ref) = (row.get()?, row.get()?, row.get()?, row.get()?);
@@ -175,8 +180,9 @@ fn tape_row(mut row: Row) -> Result<TapeRow, StoreError> {
     let outcome = body
         .map(|body| {
             let body = texts::decode(body, encoding.unwrap_or_default())?;
-            serde_json::from_str(&body)
-                .map_err(|error| StoreError::inconsistent(format!("the outcome of {path} is no JSON: {error}")))
+            serde_json::from_str(&body).map_err(|error| {
+                StoreError::inconsistent(format!("the outcome of {path} is no JSON: {error}"))
+            })
         })
         .transpose()?;
     let state = read_state(&state, outcome_kind)?;
@@ -214,6 +220,15 @@ pub(crate) async fn agent_state(
     Ok(Some(AgentState { after, hash, state }))
 }
 
+async fn unsummarised(db: &mut dyn Db, job: &JobId) -> Result<Vec<(SessionId, AgentName, Date)>, StoreError> {
+    let sql = "SELECT id, model, date FROM trading_sessions
+        WHERE job_id = $1 AND completed_at IS NOT NULL
+          AND session_summary IS NULL AND summary_error IS NULL
+        ORDER BY date, model";
+    let rows = db.query(sql, params![job]).await?;
+    rows.into_iter().map(|mut row| Ok((row.get()?, row.get()?, row.get()?))).collect()
+}
+
 async fn spent(db: &mut dyn Db, job: &JobId) -> Result<Vec<Spent>, StoreError> {
     let sql = "SELECT model, date, input_tokens, cached_tokens, output_tokens, cost_usd,
         detached_input_tokens, detached_cached_tokens, detached_output_tokens, detached_cost_usd
@@ -222,11 +237,8 @@ async fn spent(db: &mut dyn Db, job: &JobId) -> Result<Vec<Spent>, StoreError> {
     for mut row in db.query(sql, params![job]).await? {
         let (agent, date): (AgentName, Date) = (row.get()?, row.get()?);
         for detached in [false, true] {
-            let usage = Usage {
-                input_tokens: row.get()?,
-                cached_tokens: row.get()?,
-                output_tokens: row.get()?,
-            };
+            let usage =
+                Usage { input_tokens: row.get()?, cached_tokens: row.get()?, output_tokens: row.get()? };
             let cost_usd: Decimal = row.get()?;
             if usage != Usage::default() || !cost_usd.is_zero() {
                 all.push(Spent { agent: agent.clone(), date, detached, usage, cost_usd });

@@ -62,8 +62,8 @@ pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
 /// Opens a connection that may not.
 pub(super) fn open_read_only(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)
-        .map_err(|error| StoreError::file(path, &error))?;
+    let connection =
+        Connection::open_with_flags(path, flags).map_err(|error| StoreError::file(path, &error))?;
     prepare(&connection)?;
     Ok(connection)
 }

@@ -5,11 +5,11 @@ mod lock;
 mod reader;
 mod writer;
 
-pub(crate) use connection::copy;
-use connection::SqliteDb;
 use crate::db::Db;
 use crate::error::StoreError;
 use crate::migrate;
+use connection::SqliteDb;
+pub(crate) use connection::copy;
 use futures::FutureExt as _;
 use lock::Lock;
 use papertape_core::ports::BoxFuture;
@@ -127,6 +127,7 @@ fn answered<T: Send + 'static>(
 
 /// The result of work whose statements are all ready at once.
 fn ready<T>(work: BoxFuture<'_, Result<T, StoreError>>) -> Result<T, StoreError> {
-    work.now_or_never()
-        .unwrap_or_else(|| Err(StoreError::Inconsistent("work on SQLite waits for something else".to_owned())))
+    work.now_or_never().unwrap_or_else(|| {
+        Err(StoreError::Inconsistent("work on SQLite waits for something else".to_owned()))
+    })
 }
