@@ -4,7 +4,7 @@
 use super::judge::{self, Style};
 use super::keys::{self, Class, Strength};
 use super::scan::Found;
-use super::span::Span;
+use super::span::{self, Span};
 use std::ops::Range;
 
 /// The longest name that is looked at, on either side of the hint.
@@ -19,7 +19,7 @@ enum Joint {
     Equals,
     /// `<name>`
     Element,
-    /// `"name", "value"`
+    /// `"name", "value"` and `set_name("value")`
     Comma,
     /// `--name value`
     Flag,
@@ -45,10 +45,12 @@ pub(super) fn find(text: &str, hint: Range<usize>, found: &mut Found<'_>) -> usi
     let Some((joint, at)) = joint_after(text, &name) else {
         return end;
     };
-    let bytes = text.as_bytes();
     let is_json_key = name.quoted && joint == Joint::Colon;
     if keys::is_headers(name.text) {
         found.has_json |= is_json_key;
+        return end;
+    }
+    if joint == Joint::Words && !may_be_spoken(&text.as_bytes()[at..]) {
         return end;
     }
     let Some(class) = class_of(text, &name) else {
@@ -64,14 +66,15 @@ pub(super) fn find(text: &str, hint: Range<usize>, found: &mut Found<'_>) -> usi
         return end;
     }
     if let Some((range, style)) = value_at(text, at, &name, class, joint) {
-        let value = &text[range.clone()];
+        let Some(value) = text.get(range.clone()) else {
+            return end;
+        };
         let whole = match (joint, style) {
             (Joint::Comma, _) => judge::looks_random(value, true) && !judge::stands_in(value),
             (Joint::Words, Style::Bare(_) | Style::Spoken) => spoken(class, value),
             _ => judge::is_secret(class, style, value),
         };
         if whole {
-            debug_assert!(bytes.len() >= range.end);
             found.spans.push(Span { range, label: class.label });
         }
     }
@@ -86,6 +89,19 @@ fn spoken(class: Class, value: &str) -> bool {
     } else {
         judge::looks_random(value, true) && !judge::stands_in(value)
     }
+}
+
+/// Could the next word be a secret that is spoken of? Names stand everywhere in prose, so this is
+/// asked before anything that costs more.
+fn may_be_spoken(rest: &[u8]) -> bool {
+    let spaces = rest.iter().take_while(|byte| b" *`".contains(byte)).count();
+    let word = &rest[spaces..];
+    let length = word.iter().take(64).take_while(|byte| byte.is_ascii_graphic()).count();
+    let word = &word[..length];
+    matches!(word.first(), Some(b'"' | b'\'' | b'\\'))
+        || length >= 6 && word.iter().any(u8::is_ascii_digit)
+        || length >= 6 && word.iter().any(|byte| b"!@#$%^&*+~".contains(byte))
+        || length >= 20
 }
 
 fn name_around(text: &str, hint: Range<usize>) -> Option<Name<'_>> {
@@ -169,17 +185,14 @@ fn joint_after(text: &str, name: &Name<'_>) -> Option<(Joint, usize)> {
     if rest.starts_with(':') && !rest.starts_with("::") && !rest.starts_with("://") {
         return Some((Joint::Colon, at + 1));
     }
-    if name.quoted && rest.starts_with([',', '}']) {
+    if name.quoted && rest.starts_with([',', '}']) || rest.starts_with("(\"") || rest.starts_with("('") {
         return Some((Joint::Comma, at + 1));
     }
     if name.quoted {
         return None;
     }
-    for word in ["is ", "was ", "to ", "is: ", "are ", "是", "为", "is \"", "is '"] {
-        if rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word)) {
-            let used = if word.ends_with(['"', '\'']) { word.len() - 1 } else { word.len() };
-            return Some((Joint::Words, at + used));
-        }
+    if let Some(used) = verb(rest).or_else(|| verb_behind(rest)) {
+        return Some((Joint::Words, at + used));
     }
     let spaced = at > end;
     match (name.is_flag, spaced) {
@@ -187,6 +200,33 @@ fn joint_after(text: &str, name: &Name<'_>) -> Option<(Joint, usize)> {
         (false, true) => Some((Joint::Words, at)),
         _ => None,
     }
+}
+
+/// The length of "is" and the like, and of a colon behind it.
+fn verb(rest: &str) -> Option<usize> {
+    for word in ["is", "was", "to", "are", "是", "为"] {
+        let Some(start) = rest.get(..word.len()) else {
+            continue;
+        };
+        if !start.eq_ignore_ascii_case(word) {
+            continue;
+        }
+        let behind = rest[word.len()..].trim_start_matches([':', '：']);
+        if !word.is_ascii() || behind.starts_with(' ') {
+            return Some(rest.len() - behind.len());
+        }
+    }
+    None
+}
+
+/// "password **for the new account is** …": a few words up to the verb.
+fn verb_behind(rest: &str) -> Option<usize> {
+    if !["for ", "of ", "on "].iter().any(|word| rest.starts_with(word)) {
+        return None;
+    }
+    let near = &rest[..span::floor(rest, 64)];
+    let near = &near[..near.find(['.', ',', ';', '\n', '"', ':']).unwrap_or(near.len())];
+    near.find(" is").filter(|at| rest[at + 3..].starts_with([' ', ':'])).map(|at| at + 3)
 }
 
 /// The class of the name, with the words before it ("secret access key") where it is the last of
@@ -209,10 +249,10 @@ fn class_of(text: &str, name: &Name<'_>) -> Option<Class> {
             break;
         }
         first = trimmed.len() - word;
-        if let Some(class) = keys::classify(&text[first..name.range.end]) {
-            if best.is_none() || class.strength == Strength::Strong {
-                best = Some(class);
-            }
+        if let Some(class) = keys::classify(&text[first..name.range.end])
+            && (best.is_none() || class.strength == Strength::Strong)
+        {
+            best = Some(class);
         }
     }
     best
@@ -235,6 +275,7 @@ fn value_at(
     let mut start = skip(bytes, at, 8, b" \t");
     start = skip(bytes, start, 3, b"*`");
     start = skip(bytes, start, 4, b" \t");
+    start = skip(bytes, start, 1, b"`");
     if text[start..].starts_with("Some(") {
         start += 5;
     }
@@ -242,17 +283,21 @@ fn value_at(
         && matches!(bytes.get(start + 1), Some(b'"' | b'\''));
     let opening = start + usize::from(prefixed);
     if let Some(inside) = quote_after(bytes, opening) {
-        return Some((inside..closing(bytes, opening, inside), Style::Quoted));
+        return Some((inside..closing(text, opening, inside), Style::Quoted));
     }
     let end = bare_end(text, start, name.in_query);
-    let in_line = line_end(bytes, start);
+    let in_line = line_end(text, start);
     let is_header = class.label == "authorization" || class.label == "cookie";
     if is_header && matches!(joint, Joint::Colon | Joint::Equals) && !name.in_query {
         return header_value(text, start..in_line, class);
     }
     let value = start..end;
-    let blank = text[end..in_line].trim().is_empty();
-    let style = if name.in_query || joint == Joint::Flag || followed_by_pair(bytes, end, joint, spaced) {
+    let blank = text.get(end..in_line)?.trim().is_empty();
+    let style = if name.in_query
+        || joint == Joint::Flag
+        || followed_by_pair(bytes, end, joint, spaced)
+        || is_tight_token(class, joint, spaced, &text[value.clone()])
+    {
         Style::Parameter
     } else if joint == Joint::Equals && !spaced && !name.text.bytes().any(|b| b.is_ascii_lowercase()) {
         Style::Environment
@@ -264,57 +309,64 @@ fn value_at(
     Some((value, style))
 }
 
+/// `token=abc123def456`: no spaces, and nothing but letters and digits.
+fn is_tight_token(class: Class, joint: Joint, spaced: bool, value: &str) -> bool {
+    let alphanumeric = value.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    class.label == "token" && joint == Joint::Equals && !spaced && value.len() >= 10 && alphanumeric
+}
+
 /// `Pwd=secret;Database=x` and `a=1&b=2`: a list of pairs rather than a line of code.
 fn followed_by_pair(bytes: &[u8], end: usize, joint: Joint, spaced: bool) -> bool {
     let pair = |at: usize| {
-        bytes[at..].iter().take(32).skip_while(|b| b.is_ascii_alphanumeric() || b"_ -".contains(b)).next()
-            == Some(&b'=')
+        bytes[at..].iter().take(32).find(|b| !b.is_ascii_alphanumeric() && !b"_ -".contains(b)) == Some(&b'=')
     };
     joint == Joint::Equals && !spaced && matches!(bytes.get(end), Some(b';' | b'&')) && pair(end + 1)
 }
 
 /// The place of the quote that closes what `opening..inside` opened, or the end of the line.
-fn closing(bytes: &[u8], opening: usize, inside: usize) -> usize {
+fn closing(text: &str, opening: usize, inside: usize) -> usize {
+    let bytes = text.as_bytes();
     let quote = bytes[inside - 1];
     let depth = inside - 1 - opening;
     let most = bytes.len().min(inside + MAX_VALUE);
     let mut slashes = 0;
-    for at in inside..most {
-        match bytes[at] {
+    for (at, byte) in bytes.iter().enumerate().take(most).skip(inside) {
+        match *byte {
             b'\\' => slashes += 1,
             byte if byte == quote && slashes <= depth => return at - slashes,
             b'\n' => return at,
             _ => slashes = 0,
         }
     }
-    super::span::floor(&String::from_utf8_lossy(bytes), most)
+    span::floor(text, most)
 }
 
 fn bare_end(text: &str, start: usize, in_query: bool) -> usize {
     let stop = |c: char| {
         c.is_whitespace() || !c.is_ascii() || "\"'`,;)}]>|<\\".contains(c) || in_query && "&#".contains(c)
     };
-    let rest = &text[start..super::span::floor(text, start + MAX_VALUE)];
+    let rest = &text[start..span::floor(text, start + MAX_VALUE)];
     // `Pwd=…&…` outside a query ends at the ampersand when another pair follows.
     let mut end = rest.find(stop).unwrap_or(rest.len());
-    if let Some(amp) = rest[..end].find('&') {
-        if rest[amp..end].contains('=') {
-            end = amp;
-        }
+    if let Some(amp) = rest[..end].find('&')
+        && rest[amp..end].contains('=')
+    {
+        end = amp;
     }
     start + rest[..end].trim_end_matches(['.', ':', ',']).len()
 }
 
-fn line_end(bytes: &[u8], start: usize) -> usize {
+fn line_end(text: &str, start: usize) -> usize {
+    let bytes = text.as_bytes();
     let most = bytes.len().min(start + MAX_VALUE);
-    (start..most).find(|at| matches!(bytes[*at], b'\n' | b'\r')).unwrap_or(most)
+    (start..most).find(|at| matches!(bytes[*at], b'\n' | b'\r')).unwrap_or_else(|| span::floor(text, most))
 }
 
 /// `Authorization: Bearer …` and `Cookie: a=b; c=d` run to the end of the line or of the quote
 /// around them.
 fn header_value(text: &str, line: Range<usize>, class: Class) -> Option<(Range<usize>, Style)> {
     let line = text
-        .get(line.start..super::span::floor(text, line.end))
+        .get(line.start..span::floor(text, line.end))
         .map(|rest| line.start..line.start + rest.find(['"', '\'', '`', '\\']).unwrap_or(rest.len()))?;
     let value = text.get(line.clone())?.trim_end();
     let range = line.start..line.start + value.len();

@@ -4,7 +4,7 @@
 //! mixed, so they are not listed: the text is unescaped, with a map back to where each byte came
 //! from, and searched again.
 
-use super::span::{MAX_LABEL, Span};
+use super::span::{self, MAX_LABEL, Span};
 use super::{MIN_SECRET_CHARS, RedactError, keys};
 use aho_corasick::AhoCorasick;
 use base64::Engine as _;
@@ -15,8 +15,11 @@ use std::ops::Range;
 /// Escapes inside escapes are undone this often (JSON in JSON in a URL).
 const MAX_LAYERS: u32 = 3;
 
+/// The most backslashes before one letter: one for each layer, doubled by the next.
+const MAX_BACKSLASHES: usize = 8;
+
 /// A search for configured credentials.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Exact {
     automaton: Option<AhoCorasick>,
     forms: Vec<Form>,
@@ -109,40 +112,76 @@ impl Exact {
             let range = widen(bytes, range, form);
             spans.push(self.span(text, range, form, offset));
         });
-        let worth_unescaping = bytes.contains(&b'%')
-            || bytes.contains(&b'\\') && (self.has_escapable || has_numeric_escape(bytes))
-            || self.has_space && bytes.contains(&b'+');
-        if worth_unescaping {
-            let identity: Vec<usize> = (0..=bytes.len()).collect();
-            self.find_escaped(automaton, text, bytes, &identity, 0, offset, spans);
+        for zone in self.zones(bytes) {
+            let start = span::floor(text, zone.start);
+            let Some(part) = text.get(start..span::floor(text, zone.end)) else {
+                continue;
+            };
+            let places: Vec<usize> = (0..=part.len()).collect();
+            let mut found = Vec::new();
+            self.find_escaped(automaton, part.as_bytes(), &places, 0, &mut found);
+            for (range, form) in found {
+                spans.push(self.span(part, range, &self.forms[form], offset + start));
+            }
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a private recursion over one text")]
-    fn find_escaped<'a>(
-        &'a self,
+    /// The parts of the text that are near enough to an escape to hold an escaped credential.
+    fn zones(&self, bytes: &[u8]) -> Vec<Range<usize>> {
+        let reach = self.longest_written() + 4;
+        let mut zones: Vec<Range<usize>> = Vec::new();
+        for at in signs(bytes).filter(|at| self.is_escape(&bytes[*at..])) {
+            let zone = at.saturating_sub(reach)..bytes.len().min(at + reach);
+            match zones.last_mut() {
+                Some(last) if zone.start <= last.end => last.end = zone.end,
+                _ => zones.push(zone),
+            }
+        }
+        zones
+    }
+
+    /// Does an escape begin here that a credential could be written with?
+    fn is_escape(&self, rest: &[u8]) -> bool {
+        match rest {
+            [b'%', a, b, ..] => a.is_ascii_hexdigit() && b.is_ascii_hexdigit(),
+            [b'\\', ..] if self.has_escapable => true,
+            [b'\\', behind @ ..] => {
+                // A letter can be escaped more than once: `\\u0041`.
+                let letter = behind.iter().take(MAX_BACKSLASHES).find(|byte| **byte != b'\\');
+                matches!(letter, Some(b'u' | b'x' | b'/'))
+            }
+            [b'+', ..] => self.has_space,
+            _ => false,
+        }
+    }
+
+    /// Undoes escapes, one layer at a time, and adds where in the text each match comes from.
+    fn find_escaped(
+        &self,
         automaton: &AhoCorasick,
-        text: &str,
         view: &[u8],
-        map: &[usize],
+        places: &[usize],
         layer: u32,
-        offset: usize,
-        spans: &mut Vec<Span<'a>>,
+        found: &mut Vec<(Range<usize>, usize)>,
     ) {
         if layer == MAX_LAYERS {
             return;
         }
-        for unescape in [percent, backslash] {
-            let (next, places) = unescape(view, self.has_space);
+        let unescapes: [(u8, Unescape); 2] = [(b'%', percent), (b'\\', backslash)];
+        for (sign, unescape) in unescapes {
+            let plus = sign == b'%' && self.has_space && view.contains(&b'+');
+            if !view.contains(&sign) && !plus {
+                continue;
+            }
+            let (next, from) = unescape(view, self.has_space);
             if next == view {
                 continue;
             }
-            let places: Vec<usize> = places.iter().map(|at| map[*at]).collect();
-            self.matches(automaton, &next, |range, form| {
-                let raw = places[range.start]..places[range.end];
-                spans.push(self.span(text, raw, form, offset));
-            });
-            self.find_escaped(automaton, text, &next, &places, layer + 1, offset, spans);
+            let from: Vec<usize> = from.iter().map(|at| places[*at]).collect();
+            for hit in automaton.find_overlapping_iter(&next) {
+                found.push((from[hit.start()]..from[hit.end()], hit.pattern().as_usize()));
+            }
+            self.find_escaped(automaton, &next, &from, layer + 1, found);
         }
     }
 
@@ -153,7 +192,7 @@ impl Exact {
     }
 
     fn span<'a>(&'a self, text: &str, raw: Range<usize>, form: &Form, offset: usize) -> Span<'a> {
-        let start = super::span::floor(text, raw.start);
+        let start = span::floor(text, raw.start);
         let mut end = raw.end.min(text.len());
         while !text.is_char_boundary(end) {
             end += 1;
@@ -188,7 +227,7 @@ fn base64_core(secret: &[u8], shift: usize, url_safe: bool) -> (Vec<u8>, bool) {
     let text = engine.encode(&padded).into_bytes();
     let from = (8 * shift).div_ceil(6);
     let to = 8 * padded.len() / 6;
-    (text[from..to].to_vec(), padded.len() % 3 != 0)
+    (text[from..to].to_vec(), !padded.len().is_multiple_of(3))
 }
 
 fn widen(bytes: &[u8], range: Range<usize>, form: &Form) -> Range<usize> {
@@ -207,9 +246,19 @@ fn widen(bytes: &[u8], range: Range<usize>, form: &Form) -> Range<usize> {
     start..end
 }
 
-fn has_numeric_escape(bytes: &[u8]) -> bool {
-    bytes.windows(2).any(|pair| pair[0] == b'\\' && matches!(pair[1], b'u' | b'x' | b'/'))
+/// The places of the signs that escapes begin with.
+fn signs(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let rest = bytes.get(from..)?;
+        let at = from + rest.iter().position(|byte| matches!(byte, b'%' | b'\\' | b'+'))?;
+        from = at + 1;
+        Some(at)
+    })
 }
+
+/// Undoes one kind of escape; `true` if a plus sign is a space.
+type Unescape = fn(&[u8], bool) -> (Vec<u8>, Vec<usize>);
 
 fn hex(digits: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0, |value, digit| Some(value * 16 + char::from(*digit).to_digit(16)?))
@@ -217,51 +266,69 @@ fn hex(digits: &[u8]) -> Option<u32> {
 
 /// Undoes `%41`; beside the bytes, where each came from and where the text ends.
 fn percent(view: &[u8], plus_is_space: bool) -> (Vec<u8>, Vec<usize>) {
-    rewrite(view, |rest| match rest {
-        [b'%', a, b, ..] => hex(&[*a, *b]).and_then(|code| Some((vec![u8::try_from(code).ok()?], 3))),
-        [b'+', ..] if plus_is_space => Some((vec![b' '], 1)),
+    rewrite(view, |rest, out| match rest {
+        [b'%', a, b, ..] => {
+            out.push(u8::try_from(hex(&[*a, *b])?).ok()?);
+            Some(3)
+        }
+        [b'+', ..] if plus_is_space => {
+            out.push(b' ');
+            Some(1)
+        }
         _ => None,
     })
 }
 
 /// Undoes `\"`, `\n`, `\/`, `\x41` and `\u0041`, surrogate pairs too.
 fn backslash(view: &[u8], _: bool) -> (Vec<u8>, Vec<usize>) {
-    rewrite(view, |rest| {
-        let [b'\\', kind, ..] = rest else { return None };
-        let simple = |byte: u8| Some((vec![byte], 2));
-        match kind {
-            b'n' => simple(b'\n'),
-            b'r' => simple(b'\r'),
-            b't' => simple(b'\t'),
-            b'b' => simple(8),
-            b'f' => simple(12),
-            b'x' => Some((vec![u8::try_from(hex(rest.get(2..4)?)?).ok()?], 4)),
+    rewrite(view, |rest, out| {
+        let [b'\\', kind, ..] = rest else {
+            return None;
+        };
+        let (simple, length) = match kind {
+            b'n' => (b'\n', 2),
+            b'r' => (b'\r', 2),
+            b't' => (b'\t', 2),
+            b'b' => (8, 2),
+            b'f' => (12, 2),
+            b'"' | b'\\' | b'/' | b'\'' => (*kind, 2),
+            b'x' => (u8::try_from(hex(rest.get(2..4)?)?).ok()?, 4),
             b'u' => {
-                let unit = hex(rest.get(2..6)?)?;
-                let pair = (0xD800..0xDC00).contains(&unit) && rest.get(6..8) == Some(b"\\u");
-                let (code, length) = if pair {
-                    let low = hex(rest.get(8..12)?)?.checked_sub(0xDC00)?;
-                    (0x10000 + ((unit - 0xD800) << 10) + low, 12)
-                } else {
-                    (unit, 6)
-                };
-                Some((char::from_u32(code)?.to_string().into_bytes(), length))
+                let (letter, length) = unicode(rest)?;
+                out.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+                return Some(length);
             }
-            b'"' | b'\\' | b'/' | b'\'' => simple(*kind),
-            _ => None,
-        }
+            _ => return None,
+        };
+        out.push(simple);
+        Some(length)
     })
 }
 
-fn rewrite(view: &[u8], unit: impl Fn(&[u8]) -> Option<(Vec<u8>, usize)>) -> (Vec<u8>, Vec<usize>) {
+/// The letter of `\u0041` or of a surrogate pair, and the length of its spelling.
+fn unicode(rest: &[u8]) -> Option<(char, usize)> {
+    let unit = hex(rest.get(2..6)?)?;
+    if (0xD800..0xDC00).contains(&unit) && rest.get(6..8) == Some(b"\\u") {
+        let low = hex(rest.get(8..12)?)?.checked_sub(0xDC00)?;
+        return Some((char::from_u32(0x10000 + ((unit - 0xD800) << 10) + low)?, 12));
+    }
+    Some((char::from_u32(unit)?, 6))
+}
+
+/// Copies a text while `unit` undoes escapes: it adds the bytes of the escape that begins there and
+/// gives its length.
+fn rewrite(view: &[u8], unit: impl Fn(&[u8], &mut Vec<u8>) -> Option<usize>) -> (Vec<u8>, Vec<usize>) {
     let mut out = Vec::with_capacity(view.len());
     let mut places = Vec::with_capacity(view.len() + 1);
     let mut at = 0;
-    while at < view.len() {
-        let escaped = matches!(view[at], b'%' | b'\\' | b'+').then(|| unit(&view[at..])).flatten();
-        let (bytes, length) = escaped.unwrap_or_else(|| (vec![view[at]], 1));
-        places.extend(std::iter::repeat_n(at, bytes.len()));
-        out.extend(bytes);
+    while let Some(byte) = view.get(at) {
+        let is_sign = matches!(byte, b'%' | b'\\' | b'+');
+        let length = is_sign.then(|| unit(&view[at..], &mut out)).flatten();
+        let length = length.unwrap_or_else(|| {
+            out.push(*byte);
+            1
+        });
+        places.resize(out.len(), at);
         at += length;
     }
     places.push(view.len());

@@ -49,8 +49,7 @@ pub(super) fn is_secret(class: Class, style: Style, value: &str) -> bool {
                 let a_word_alone = ends_line
                     && class.label == "password"
                     && value.len() >= 8
-                    && value.bytes().all(|b| b.is_ascii_lowercase())
-                    && !HARMLESS_WORDS.contains(&value);
+                    && value.trim_end_matches('!').bytes().all(|b| b.is_ascii_lowercase());
                 !pathlike && (a_word_alone || is_credential(class, value))
             }
             Style::Spoken => !pathlike && is_credential(class, value),
@@ -62,6 +61,11 @@ pub(super) fn is_secret(class: Class, style: Style, value: &str) -> bool {
 pub(super) fn stands_in(value: &str) -> bool {
     let value = value.trim();
     let lower = value.to_ascii_lowercase();
+    if let Some((scheme, rest)) = value.split_once(' ')
+        && SCHEMES.contains(&scheme.to_ascii_lowercase().as_str())
+    {
+        return stands_in(rest);
+    }
     let masked = !value.bytes().any(|b| b.is_ascii_alphanumeric()) && value.is_ascii();
     let template = value.starts_with("${")
         || value.starts_with("$(")
@@ -84,15 +88,19 @@ pub(super) fn stands_in(value: &str) -> bool {
             || lower.contains("secret")
             || lower.contains("password"))
         && !lower.bytes().any(|b| b.is_ascii_digit());
-    let scheme_alone = matches!(lower.as_str(), "bearer" | "basic" | "token" | "digest" | "negotiate");
+    let scheme_alone = SCHEMES.contains(&lower.as_str());
     masked
+        || is_shell_variable(value)
         || template
         || mask
         || example
         || scheme_alone
-        || HARMLESS_WORDS.contains(&lower.as_str())
+        || HARMLESS_WORDS.contains(&lower.trim_matches(['*', '!', '.', '(', ')']))
         || only_placeholders(&lower)
 }
+
+/// Schemes of the `Authorization` header.
+const SCHEMES: &[&str] = &["bearer", "basic", "token", "digest", "negotiate"];
 
 #[rustfmt::skip]
 const HARMLESS_WORDS: &[&str] = &[
@@ -137,6 +145,13 @@ fn is_variable(value: &str) -> bool {
     value.contains('_')
         && value.starts_with(|c: char| c.is_ascii_uppercase())
         && value.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+}
+
+/// `$TOKEN`
+fn is_shell_variable(value: &str) -> bool {
+    value
+        .strip_prefix('$')
+        .is_some_and(|name| name.len() >= 2 && name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_'))
 }
 
 /// Does a variable's name say what it holds, so that it is a name and not a secret itself?
@@ -225,7 +240,11 @@ fn is_credential(class: Class, value: &str) -> bool {
     });
     let mixed = digits > 0
         && !(number_and_word && value.contains(['-', '.', '/']) && special == 0 && class.label != "password");
-    (value.len() >= 6 && (mixed || special > 0 && letters >= 4 && !value.ends_with(['?', '!', '='])))
+    // `ABCD-1234-EFGH-5678`
+    let groups = value.split('-').filter(|part| part.len() >= 4).count();
+    let is_serial = groups >= 3 && digits >= 4 && upper >= 4 && small == 0;
+    is_serial
+        || (value.len() >= 6 && (mixed || special > 0 && letters >= 4 && !value.ends_with(['?', '!', '='])))
         || looks_random(value, true)
         || (value.len() >= 24 && letters == value.len())
 }
@@ -250,6 +269,14 @@ pub(super) fn looks_random(value: &str, hex_counts: bool) -> bool {
     }
     if value.len() == 36 && value.split('-').map(str::len).eq([8, 4, 4, 4, 12]) {
         return hex_counts;
+    }
+    let count = |is: fn(&u8) -> bool| value.bytes().filter(is).count();
+    let is_base64 = value.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b));
+    let all_kinds = count(u8::is_ascii_uppercase) >= 5
+        && count(u8::is_ascii_lowercase) >= 5
+        && count(u8::is_ascii_digit) >= 1;
+    if is_base64 && all_kinds && value.len() >= 32 {
+        return true;
     }
     value.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| {
         let count = |is: fn(&u8) -> bool| part.bytes().filter(is).count();

@@ -171,6 +171,9 @@ pub(super) fn classify(name: &str) -> Option<Class> {
     }
     let is_key_id = last == "id" && (joined.ends_with("apikeyid") || joined.ends_with("accesskeyid"));
     let is_password_hash = last == "hash" && joined.contains("password");
+    if last == "id" && joined.ends_with("keyid") && words.len() > 2 && !is_key_id {
+        return Some(weak("api_key")); // Some brokers send their key under `…-KEY-ID`.
+    }
     if ABOUT.contains(&last) && words.len() > 1 && !is_key_id && !is_password_hash {
         return None;
     }

@@ -38,10 +38,10 @@ fn cut_text(text: &mut String) -> bool {
     let mut end = text.char_indices().nth(keep).map_or(text.len(), |(at, _)| at);
     // Half a placeholder would read like text that somebody wrote.
     let tail = super::span::floor(text, end.saturating_sub(64));
-    if let Some(open) = text[tail..end].rfind("[redacted:") {
-        if !text[tail + open..end].contains(']') {
-            end = tail + open;
-        }
+    if let Some(open) = text[tail..end].rfind("[redacted:")
+        && !text[tail + open..end].contains(']')
+    {
+        end = tail + open;
     }
     text.truncate(end);
     text.push_str(&note);

@@ -72,8 +72,9 @@ pub enum RedactError {
     TooLarge,
 }
 
-/// Finds and replaces secrets. Cheap to clone; one serves a whole process.
-#[derive(Clone)]
+/// Finds and replaces secrets. Cheap to clone; one serves a whole process. The default knows no
+/// configured credential, only the rules.
+#[derive(Clone, Default)]
 pub struct Redactor {
     exact: exact::Exact,
 }
@@ -137,11 +138,12 @@ impl Redactor {
         for _ in 0..MAX_PASSES {
             let (now, removed) = current.as_ref().map_or((text, 0), |(now, n)| (now.as_str(), *n));
             let found = self.look(now);
-            if found.has_json && depth < MAX_NESTING {
-                if let Some((next, more)) = nested::redact(self, now, depth)? {
-                    current = Some((next, removed.saturating_add(more)));
-                    continue;
-                }
+            if found.has_json
+                && depth < MAX_NESTING
+                && let Some((next, more)) = nested::redact(self, now, depth)?
+            {
+                current = Some((next, removed.saturating_add(more)));
+                continue;
             }
             if found.spans.is_empty() {
                 return Ok(current);

@@ -54,10 +54,10 @@ pub(super) fn find_placeholder(
         let start = from + text.get(from..)?.find(OPEN)?;
         let label = start + OPEN.len();
         let window = &text.as_bytes()[label..text.len().min(label + MAX_LABEL + 1)];
-        if let Some(length) = window.iter().position(|byte| *byte == b']') {
-            if text.get(label..label + length).is_some_and(&is_label) {
-                return Some(start..label + length + 1);
-            }
+        if let Some(length) = window.iter().position(|byte| *byte == b']')
+            && text.get(label..label + length).is_some_and(&is_label)
+        {
+            return Some(start..label + length + 1);
         }
         from = label;
     }

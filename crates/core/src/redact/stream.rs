@@ -23,20 +23,22 @@ pub struct StreamRedactor {
     /// The length of the context.
     given: usize,
     hold: usize,
+    /// The buffer is looked at again when it is this long.
+    look_at: usize,
     removed: u32,
 }
 
 impl StreamRedactor {
     pub(super) fn new(redactor: Redactor) -> Self {
         let hold = redactor.exact.longest_written().max(MIN_HOLD);
-        Self { redactor, buffer: String::new(), given: 0, hold, removed: 0 }
+        Self { redactor, buffer: String::new(), given: 0, hold, look_at: hold + hold / 4, removed: 0 }
     }
 
     /// Takes the next piece and gives what is safe by now, often nothing.
     pub fn push(&mut self, piece: &str) -> String {
         self.buffer.push_str(piece);
         // Looking again at every token would be wasteful; a quarter of the hold-back is soon there.
-        if self.buffer.len() - self.given < self.hold + self.hold / 4 {
+        if self.buffer.len() < self.look_at {
             return String::new();
         }
         let mut cut = self.quiet_place(self.buffer.len() - self.hold);
@@ -52,7 +54,11 @@ impl StreamRedactor {
             // A secret without an end: it is given as its placeholder rather than kept for ever.
             cut = span::floor(&self.buffer, self.buffer.len() - self.hold);
         }
-        if cut <= self.given { String::new() } else { self.give(cut) }
+        let out = if cut <= self.given { String::new() } else { self.give(cut) };
+        // Growing by a share of what is kept bounds the work when nothing can be given on.
+        let pending = self.buffer.len() - self.given;
+        self.look_at = self.buffer.len().max(self.given + self.hold) + pending / 4;
+        out
     }
 
     /// Ends the text and gives the rest.

@@ -32,7 +32,6 @@ fn key_names_decide_whatever_their_spelling() {
         "cookie",
         "Set-Cookie",
         "private_key",
-        "seedPhrase",
         "aws_secret_access_key",
         "APCA-API-SECRET-KEY",
         "passphrase",
