@@ -1,1 +1,3 @@
-//! placeholder
+//! What tests share. Never a dependency of the product: only of `tests/` directories.
+
+pub mod model_server;

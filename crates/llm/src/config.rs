@@ -1,0 +1,211 @@
+//! Which providers there are, where they live and where their keys are found.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// How a provider spells a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProviderKind {
+    /// `OpenAI`'s chat completions.
+    Openai,
+    /// Anthropic's messages.
+    Anthropic,
+    /// Google's Gemini API.
+    Gemini,
+    /// `DeepSeek`.
+    Deepseek,
+    /// Groq.
+    Groq,
+    /// xAI.
+    Xai,
+    /// `OpenRouter`.
+    Openrouter,
+    /// Mistral.
+    Mistral,
+    /// Together.
+    Together,
+    /// Moonshot (Kimi).
+    Moonshot,
+    /// Alibaba's model studio (Qwen).
+    Qwen,
+    /// A local Ollama, through its chat-completions address. Needs no key.
+    Ollama,
+    /// Anything else that speaks chat completions, as vLLM or a gateway. Needs a `base_url`.
+    OpenaiCompatible,
+}
+
+impl ProviderKind {
+    /// The kinds that are configured without being named, each under its own name.
+    pub const STANDARD: [Self; 12] = [
+        Self::Openai,
+        Self::Anthropic,
+        Self::Gemini,
+        Self::Deepseek,
+        Self::Groq,
+        Self::Xai,
+        Self::Openrouter,
+        Self::Mistral,
+        Self::Together,
+        Self::Moonshot,
+        Self::Qwen,
+        Self::Ollama,
+    ];
+
+    /// As the config spells it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Openai => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+            Self::Deepseek => "deepseek",
+            Self::Groq => "groq",
+            Self::Xai => "xai",
+            Self::Openrouter => "openrouter",
+            Self::Mistral => "mistral",
+            Self::Together => "together",
+            Self::Moonshot => "moonshot",
+            Self::Qwen => "qwen",
+            Self::Ollama => "ollama",
+            Self::OpenaiCompatible => "openai_compatible",
+        }
+    }
+
+    /// The address where no other is given.
+    #[must_use]
+    pub const fn default_base_url(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Openai => "https://api.openai.com/v1/",
+            Self::Anthropic => "https://api.anthropic.com/v1/",
+            Self::Gemini => "https://generativelanguage.googleapis.com/v1beta/",
+            Self::Deepseek => "https://api.deepseek.com/v1/",
+            Self::Groq => "https://api.groq.com/openai/v1/",
+            Self::Xai => "https://api.x.ai/v1/",
+            Self::Openrouter => "https://openrouter.ai/api/v1/",
+            Self::Mistral => "https://api.mistral.ai/v1/",
+            Self::Together => "https://api.together.xyz/v1/",
+            Self::Moonshot => "https://api.moonshot.ai/v1/",
+            Self::Qwen => "https://dashscope-intl.aliyuncs.com/compatible-mode/v1/",
+            Self::Ollama => "http://127.0.0.1:11434/v1/",
+            Self::OpenaiCompatible => return None,
+        })
+    }
+
+    /// The environment variable that usually holds the key; `None` where none is needed.
+    #[must_use]
+    pub const fn default_api_key_env(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Openai => "OPENAI_API_KEY",
+            Self::Anthropic => "ANTHROPIC_API_KEY",
+            Self::Gemini => "GEMINI_API_KEY",
+            Self::Deepseek => "DEEPSEEK_API_KEY",
+            Self::Groq => "GROQ_API_KEY",
+            Self::Xai => "XAI_API_KEY",
+            Self::Openrouter => "OPENROUTER_API_KEY",
+            Self::Mistral => "MISTRAL_API_KEY",
+            Self::Together => "TOGETHER_API_KEY",
+            Self::Moonshot => "MOONSHOT_API_KEY",
+            Self::Qwen => "DASHSCOPE_API_KEY",
+            Self::Ollama | Self::OpenaiCompatible => return None,
+        })
+    }
+
+    /// The standard provider of this name.
+    #[must_use]
+    pub fn standard(name: &str) -> Option<Self> {
+        Self::STANDARD.into_iter().find(|kind| kind.as_str() == name)
+    }
+}
+
+/// One provider. Keys are never here: only the name of the variable that holds one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProviderConfig {
+    /// Its kind. May be left out for a provider that bears the name of a standard one.
+    pub kind: Option<ProviderKind>,
+    /// Its address up to and without `chat/completions`; the kind's own where absent.
+    pub base_url: Option<String>,
+    /// The environment variable with its key; the kind's usual one where absent. `NAME_FILE` in the
+    /// environment names a file with the key instead.
+    pub api_key_env: Option<String>,
+    /// Ask for answers as a stream (the default) or whole. No part of what is asked: both give the
+    /// same answer.
+    pub stream: bool,
+}
+
+impl Default for ProviderConfig {
+    fn default() -> Self {
+        Self { kind: None, base_url: None, api_key_env: None, stream: true }
+    }
+}
+
+/// All of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ModelsConfig {
+    /// Providers by the name that models are called with, `NAME::model`. The standard ones are there
+    /// without being listed; listing one changes it.
+    pub providers: BTreeMap<String, ProviderConfig>,
+    /// A TOML file of prices that are added to the built-in ones or replace them.
+    pub prices: Option<PathBuf>,
+}
+
+impl ModelsConfig {
+    /// The configured providers and the standard ones, each with its kind.
+    ///
+    /// # Errors
+    /// A provider without a kind, or with the name of the house models.
+    pub(crate) fn resolved(&self) -> Result<BTreeMap<String, (ProviderKind, ProviderConfig)>, ConfigError> {
+        let mut all: BTreeMap<String, (ProviderKind, ProviderConfig)> = ProviderKind::STANDARD
+            .into_iter()
+            .map(|kind| (kind.as_str().to_owned(), (kind, ProviderConfig::default())))
+            .collect();
+        for (name, config) in &self.providers {
+            let fault = |what: &str| Err(ConfigError::provider(name, what));
+            if name == "house" {
+                return fault("has the name of the built-in models");
+            }
+            if name.is_empty() || name.contains("::") {
+                return fault("has a name that cannot stand before `::`");
+            }
+            let Some(kind) = config.kind.or_else(|| ProviderKind::standard(name)) else {
+                return fault("needs a `kind`");
+            };
+            all.insert(name.clone(), (kind, config.clone()));
+        }
+        Ok(all)
+    }
+}
+
+/// What in the config has to be put right before anything can run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// A provider's entry.
+    #[error("the provider `{name}` {fault}")]
+    Provider {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        fault: String,
+    },
+    /// The file of prices.
+    #[error("the file of prices {fault}")]
+    Prices {
+        /// What is wrong with it.
+        fault: String,
+    },
+    /// The HTTP client.
+    #[error("the HTTP client {fault}")]
+    Http {
+        /// What is wrong with it.
+        fault: String,
+    },
+}
+
+impl ConfigError {
+    pub(crate) fn provider(name: &str, fault: &str) -> Self {
+        Self::Provider { name: name.to_owned(), fault: fault.to_owned() }
+    }
+}

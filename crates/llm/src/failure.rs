@@ -1,0 +1,247 @@
+//! Turns what went wrong into our own kinds and sentences.
+//!
+//! No text of a provider or of an HTTP library is ever passed on: only the status and, where it is
+//! plainly a code (letters and underscores), the provider's error code.
+
+use genai::Error;
+use genai::webc;
+use jiff::Timestamp;
+use papertape_core::message::{CallFailure, FailureKind, Usage};
+use papertape_core::ports::AttemptFailure;
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+use std::error::Error as StdError;
+use std::time::Duration;
+
+const LONGEST_CODE: usize = 48;
+
+/// A failure without a pause asked for and without usage.
+pub(crate) fn plain(kind: FailureKind, message: impl Into<String>) -> AttemptFailure {
+    AttemptFailure { failure: CallFailure { kind, message: message.into() }, retry_after: None, usage: None }
+}
+
+/// The same, with what was used all the same.
+pub(crate) fn used(kind: FailureKind, message: impl Into<String>, usage: Option<Usage>) -> AttemptFailure {
+    AttemptFailure { usage, ..plain(kind, message) }
+}
+
+/// The stream ended without its end.
+pub(crate) fn cut() -> AttemptFailure {
+    plain(FailureKind::BadAnswer, "the answer broke off before its end")
+}
+
+/// What an error of the provider library stands for.
+pub(crate) fn from_library(error: &Error) -> AttemptFailure {
+    match error {
+        Error::WebModelCall { webc_error, .. } | Error::WebAdapterCall { webc_error, .. } => {
+            from_web(webc_error)
+        }
+        Error::HttpError { status, body, headers, .. } => from_status(status.as_u16(), headers, body),
+        Error::WebStream { error, .. } => from_stream(&**error),
+        Error::ChatResponse { body, .. } => from_event(body),
+        Error::ChatResponseGeneration { .. }
+        | Error::StreamParse { .. }
+        | Error::InvalidJsonResponseElement { .. }
+        | Error::NoChatResponse { .. }
+        | Error::JsonValueExt(_)
+        | Error::SerdeJson(_) => not_readable(),
+        Error::RequiresApiKey { .. }
+        | Error::NoAuthResolver { .. }
+        | Error::NoAuthData { .. }
+        | Error::Resolver { .. } => plain(FailureKind::Unauthorised, "there is no key for the provider"),
+        _ => plain(FailureKind::BadRequest, "the request cannot be put to this provider"),
+    }
+}
+
+fn from_web(error: &webc::Error) -> AttemptFailure {
+    match error {
+        webc::Error::ResponseFailedStatus { status, body, headers } => {
+            from_status(status.as_u16(), headers, body)
+        }
+        webc::Error::Reqwest(error) => from_transport(error),
+        webc::Error::ResponseFailedNotJson { .. }
+        | webc::Error::ResponseFailedInvalidJson { .. }
+        | webc::Error::JsonValueExt(_) => not_readable(),
+    }
+}
+
+/// The library boxes what breaks a stream; what is inside decides.
+fn from_stream(error: &(dyn StdError + Send + Sync + 'static)) -> AttemptFailure {
+    if let Some(inner) = error.downcast_ref::<Error>() {
+        return from_library(inner);
+    }
+    match error.downcast_ref::<reqwest::Error>() {
+        Some(error) => from_transport(error),
+        None => not_readable(),
+    }
+}
+
+fn not_readable() -> AttemptFailure {
+    plain(FailureKind::BadAnswer, "the provider's answer cannot be read")
+}
+
+fn from_transport(error: &reqwest::Error) -> AttemptFailure {
+    if error.is_connect() {
+        let tls = sources(error).any(|source| source.downcast_ref::<rustls::Error>().is_some());
+        return if tls {
+            plain(FailureKind::Unavailable, "no trusted TLS connection to the provider")
+        } else {
+            plain(FailureKind::Unavailable, "no connection to the provider")
+        };
+    }
+    if error.is_timeout() {
+        return plain(FailureKind::Unavailable, "the connection to the provider timed out");
+    }
+    if error.is_body() || error.is_decode() {
+        return cut();
+    }
+    if error.is_builder() {
+        return plain(FailureKind::BadRequest, "the request cannot be put to this provider");
+    }
+    plain(FailureKind::Unavailable, "the connection to the provider broke before an answer came")
+}
+
+fn sources<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+    // An `io::Error` hides the error that it wraps from `source`.
+    std::iter::successors(Some(error), |&error| {
+        let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        wrapped.map(|inner| inner as &(dyn StdError + 'static)).or_else(|| error.source())
+    })
+}
+
+/// A refusal with a status.
+pub(crate) fn from_status(status: u16, headers: &HeaderMap, body: &str) -> AttemptFailure {
+    let parsed: Value = serde_json::from_str(body).unwrap_or_default();
+    // Gemini wraps its stream's errors in a list.
+    let parsed = parsed.get(0).cloned().unwrap_or(parsed);
+    let error = parsed.get("error").unwrap_or(&parsed);
+    let code = code(error);
+    let kind = kind_of(status, code.as_deref(), &body.to_lowercase());
+    let shown = code.map(|code| format!(" ({code})")).unwrap_or_default();
+    let meaning = match (kind, status) {
+        (FailureKind::Unauthorised, 402 | 429) => ": the account has no credit left",
+        (FailureKind::Unauthorised, _) => ": the key is wrong, or not allowed to do this",
+        (FailureKind::RateLimited, _) => ": too many requests or tokens",
+        (FailureKind::ContextLength, _) => ": the conversation is too long for the model",
+        (FailureKind::Unavailable, _) => ": it is down or overloaded",
+        (_, 404) => ": it knows no such model or address",
+        _ => ": it refuses the request",
+    };
+    AttemptFailure {
+        retry_after: retry_after(headers).or_else(|| retry_delay(error)),
+        ..plain(kind, format!("the provider answered {status}{shown}{meaning}"))
+    }
+}
+
+/// An error in the place of an answer, or in the middle of one.
+pub(crate) fn from_event(body: &Value) -> AttemptFailure {
+    let error = body.get("error").unwrap_or(body);
+    let code = code(error);
+    let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
+    let text = error.to_string().to_lowercase();
+    let kind = match (code.as_deref(), status) {
+        (_, Some(status @ 400..)) => kind_of(status, code.as_deref(), &text),
+        (Some(known), _) => match status_of(known) {
+            Some(status) => kind_of(status, Some(known), &text),
+            None => FailureKind::BadAnswer,
+        },
+        (None, _) => FailureKind::BadAnswer,
+    };
+    let shown = code.map(|code| format!(" ({code})")).unwrap_or_default();
+    AttemptFailure {
+        retry_after: retry_delay(error),
+        ..plain(kind, format!("the provider answered with an error{shown}"))
+    }
+}
+
+/// The status that goes with a code, for errors that come without one.
+fn status_of(code: &str) -> Option<u16> {
+    Some(match code.to_lowercase().as_str() {
+        "rate_limit_error" | "rate_limit_exceeded" | "resource_exhausted" | "insufficient_quota" => 429,
+        "overloaded_error"
+        | "api_error"
+        | "server_error"
+        | "internal_server_error"
+        | "unavailable"
+        | "internal"
+        | "timeout_error"
+        | "overloaded" => 503,
+        "authentication_error" | "invalid_api_key" | "unauthenticated" => 401,
+        "permission_error" | "permission_denied" => 403,
+        "billing_error" => 402,
+        "invalid_request_error" | "invalid_argument" | "context_length_exceeded" => 400,
+        "not_found_error" | "model_not_found" => 404,
+        _ => return None,
+    })
+}
+
+fn kind_of(status: u16, code: Option<&str>, text: &str) -> FailureKind {
+    match status {
+        401..=403 => FailureKind::Unauthorised,
+        429 if matches!(code, Some("insufficient_quota" | "billing_hard_limit_reached")) => {
+            FailureKind::Unauthorised
+        }
+        429 => FailureKind::RateLimited,
+        408 | 409 | 425 | 500.. => FailureKind::Unavailable,
+        413 => FailureKind::ContextLength,
+        400 if text.contains("api_key_invalid") => FailureKind::Unauthorised,
+        400 | 422 if TOO_LONG.iter().any(|phrase| text.contains(phrase)) => FailureKind::ContextLength,
+        _ => FailureKind::BadRequest,
+    }
+}
+
+/// How providers say in a 400 that the conversation is too long, in lower case.
+const TOO_LONG: [&str; 8] = [
+    "context_length_exceeded",
+    "context length",
+    "context window",
+    "prompt is too long",
+    "input is too long",
+    "too many tokens",
+    "input token count",
+    "reduce the length",
+];
+
+/// The provider's code for an error, if it is plainly a code and so cannot carry anything else.
+fn code(error: &Value) -> Option<String> {
+    let plainly = |text: &&str| {
+        !text.is_empty()
+            && text.len() <= LONGEST_CODE
+            && text.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+    };
+    ["code", "status", "type"]
+        .into_iter()
+        .find_map(|key| error.get(key).and_then(Value::as_str).filter(plainly))
+        .map(str::to_owned)
+}
+
+/// The pause that the headers ask for: `retry-after-ms`, or `Retry-After` in seconds or as a date
+/// (RFC 9110, 10.2.3), counted from the answer's own `Date`.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    if let Some(millis) = text("retry-after-ms").and_then(|value| value.parse::<f64>().ok()) {
+        return seconds(millis / 1000.0);
+    }
+    let value = text("retry-after")?;
+    if let Ok(whole) = value.parse::<f64>() {
+        return seconds(whole);
+    }
+    let until = http_date(value)?;
+    let now = text("date").and_then(http_date).unwrap_or_else(Timestamp::now);
+    Some(Duration::try_from(until.duration_since(now)).unwrap_or(Duration::ZERO))
+}
+
+/// Gemini's `RetryInfo`: `{"details":[{"retryDelay":"37s"}]}`.
+fn retry_delay(error: &Value) -> Option<Duration> {
+    let details = error.get("details")?.as_array()?;
+    let delay = details.iter().find_map(|detail| detail.get("retryDelay")?.as_str())?;
+    seconds(delay.strip_suffix('s')?.parse().ok()?)
+}
+
+fn seconds(count: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(count).ok()
+}
+
+fn http_date(text: &str) -> Option<Timestamp> {
+    jiff::fmt::rfc2822::parse(text).ok().map(|zoned| zoned.timestamp())
+}

@@ -1,0 +1,146 @@
+//! All models behind the one port.
+
+use crate::config::{ConfigError, ModelsConfig};
+use crate::http::Http;
+use crate::keys::{self, Key};
+use crate::prices::Prices;
+use crate::provider::Provider;
+use crate::{failure, house, http};
+use papertape_core::message::{FailureKind, ModelName, ModelRequest, Usage};
+use papertape_core::ports::{Answer, AttemptFailure, BoxFuture, DeltaSink, Models};
+use rust_decimal::Decimal;
+use secrecy::SecretString;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The configured providers and the house models.
+pub struct Gateway {
+    providers: BTreeMap<String, Provider>,
+    prices: Prices,
+    client: genai::Client,
+    has_roots: bool,
+}
+
+impl Gateway {
+    /// Sets the providers up. `env` is asked for keys, or for the files that hold them; a key that
+    /// is not there is no error until its provider is checked or called.
+    ///
+    /// # Errors
+    /// A config that makes no sense, an unreadable file of prices, or no HTTP client.
+    pub fn new(config: &ModelsConfig, env: &dyn Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
+        let mut providers = BTreeMap::new();
+        for (name, (kind, provider)) in config.resolved()? {
+            let variable = provider.api_key_env.as_deref().or(kind.default_api_key_env());
+            let key = keys::find(&name, variable, env);
+            providers.insert(name.clone(), Provider::new(&name, kind, &provider, key)?);
+        }
+        let prices = Prices::load(config.prices.as_deref())?;
+        let Http { client, has_roots } = http::build().map_err(|fault| ConfigError::Http { fault })?;
+        let client = genai::Client::builder()
+            .with_reqwest(client)
+            .build()
+            .map_err(|_| ConfigError::Http { fault: "cannot be set up".to_owned() })?;
+        Ok(Self { providers, prices, client, has_roots })
+    }
+
+    /// The keys in use with the names of their variables, for the redactor.
+    #[must_use]
+    pub fn secrets(&self) -> Vec<(String, SecretString)> {
+        let found = self.providers.values().filter_map(|provider| match &provider.key {
+            Key::Found { variable, value } => Some((variable.clone(), value.clone())),
+            Key::NotNeeded | Key::Missing(_) => None,
+        });
+        found.collect()
+    }
+
+    /// The prices in use.
+    #[must_use]
+    pub const fn prices(&self) -> &Prices {
+        &self.prices
+    }
+
+    /// The names of all providers, `house` excluded.
+    pub fn providers(&self) -> impl Iterator<Item = &str> {
+        self.providers.keys().map(String::as_str)
+    }
+
+    fn provider(&self, model: &ModelName) -> Result<&Provider, String> {
+        self.providers.get(&model.provider).ok_or_else(|| {
+            let known: Vec<&str> = std::iter::once("house").chain(self.providers()).collect();
+            format!(
+                "the provider `{}` of the model `{model}` is not configured; there are {}",
+                model.provider,
+                known.join(", ")
+            )
+        })
+    }
+
+    async fn attempt(
+        &self,
+        request: &ModelRequest,
+        delta: Option<DeltaSink<'_>>,
+    ) -> Result<Answer, AttemptFailure> {
+        if request.model.is_house() {
+            let answer =
+                house::answer(request).map_err(|why| failure::plain(FailureKind::BadRequest, why))?;
+            if let Some(delta) = delta {
+                delta(&answer.reply.text);
+            }
+            return Ok(answer);
+        }
+        let provider =
+            self.provider(&request.model).map_err(|why| failure::plain(FailureKind::BadRequest, why))?;
+        provider.call(&self.client, request, delta).await.map_err(|failure| *failure)
+    }
+}
+
+impl Models for Gateway {
+    fn call<'a>(
+        &'a self,
+        request: &'a ModelRequest,
+        delta: Option<DeltaSink<'a>>,
+    ) -> BoxFuture<'a, Result<Answer, AttemptFailure>> {
+        Box::pin(self.attempt(request, delta))
+    }
+
+    fn check(&self, model: &ModelName) -> Result<(), String> {
+        if model.is_house() {
+            return house::check(&model.model);
+        }
+        let provider = self.provider(model)?;
+        if let Key::Missing(why) = &provider.key {
+            return Err(why.clone());
+        }
+        if provider.uses_tls() && !self.has_roots {
+            return Err(format!(
+                "the provider `{}` is reached by https, but this machine has no root certificates: \
+                 install them (the package is often called ca-certificates)",
+                model.provider
+            ));
+        }
+        Ok(())
+    }
+
+    fn house_version(&self, model: &ModelName) -> Option<u32> {
+        model.is_house().then_some(house::VERSION)
+    }
+
+    fn cost(&self, model: &ModelName, usage: &Usage) -> Option<Decimal> {
+        if model.is_house() {
+            return Some(Decimal::ZERO);
+        }
+        // A provider of another name at its kind's own address has that kind's prices.
+        let original = || {
+            let provider = self.providers.get(&model.provider).filter(|provider| provider.is_original)?;
+            let provider = provider.kind.as_str().to_owned();
+            self.prices.get(&ModelName { provider, model: model.model.clone() })
+        };
+        self.prices.get(model).or_else(original).map(|price| price.cost(usage))
+    }
+}
+
+impl fmt::Debug for Gateway {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gateway").field("providers", &self.providers.keys()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,181 @@
+//! A solo agent's trading day as the conversation shows it: the question, the calls made since, and
+//! what the tools answered.
+
+use super::number;
+use papertape_core::message::{Message, ModelRequest};
+use papertape_core::time::parse_date;
+use rust_decimal::Decimal;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// In which language the user writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Language {
+    English,
+    Chinese,
+}
+
+impl Language {
+    pub(super) fn of(text: &str) -> Self {
+        let chinese = text.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c));
+        if chinese { Self::Chinese } else { Self::English }
+    }
+}
+
+/// A call and what came of it.
+#[derive(Debug)]
+pub(super) struct Exchange<'a> {
+    pub(super) tool: &'a str,
+    pub(super) arguments: &'a Value,
+    /// The answer's JSON; null where it is none, or has not come.
+    pub(super) result: Value,
+}
+
+impl Exchange<'_> {
+    fn is_about(&self, tool: &str, symbol: &str) -> bool {
+        self.tool == tool && self.arguments["symbol"] == symbol
+    }
+
+    /// Why the tool could not answer.
+    pub(super) fn error(&self) -> Option<&str> {
+        self.result["error"].as_str()
+    }
+}
+
+/// What is owned at the start of the day.
+#[derive(Debug, Default)]
+pub(super) struct Portfolio {
+    pub(super) cash: Decimal,
+    pub(super) equity: Decimal,
+    /// Quantity and price by symbol.
+    pub(super) positions: BTreeMap<String, (Decimal, Option<Decimal>)>,
+    /// Symbols with an order that waits.
+    pub(super) pending: Vec<String>,
+}
+
+/// The day so far.
+#[derive(Debug)]
+pub(super) struct Day<'a> {
+    pub(super) language: Language,
+    pub(super) date: Option<&'a str>,
+    pub(super) symbols: Vec<String>,
+    pub(super) exchanges: Vec<Exchange<'a>>,
+}
+
+impl<'a> Day<'a> {
+    /// Reads the last question that lists symbols, and everything after it; `None` where there is no
+    /// such question.
+    pub(super) fn read(request: &'a ModelRequest) -> Option<Self> {
+        let is_question = |message: &&'a Message| match message {
+            Message::User { content } => symbols(content).is_some(),
+            _ => false,
+        };
+        let at = request.messages.iter().rposition(|message| is_question(&message))?;
+        let question = request.messages[at].content();
+        let later = &request.messages[at + 1..];
+        let answer = |id: &str| {
+            later.iter().find_map(|message| match message {
+                Message::Tool { call_id, content, .. } if call_id == id => Some(content.as_str()),
+                _ => None,
+            })
+        };
+        let calls = later.iter().flat_map(|message| match message {
+            Message::Assistant { tool_calls, .. } => tool_calls.as_slice(),
+            _ => &[],
+        });
+        let exchanges = calls.map(|call| Exchange {
+            tool: &call.name,
+            arguments: &call.arguments,
+            result: answer(&call.id).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default(),
+        });
+        Some(Self {
+            language: Language::of(question),
+            date: date(question),
+            symbols: symbols(question)?,
+            exchanges: exchanges.collect(),
+        })
+    }
+
+    /// The first call of the tool about the symbol.
+    pub(super) fn asked(&self, tool: &str, symbol: &str) -> Option<&Exchange<'a>> {
+        self.exchanges.iter().find(|exchange| exchange.is_about(tool, symbol))
+    }
+
+    /// The first answer of `get_portfolio`: what was owned before today's orders.
+    pub(super) fn portfolio(&self) -> Option<Result<Portfolio, String>> {
+        let exchange = self.exchanges.iter().find(|exchange| exchange.tool == "get_portfolio")?;
+        let answer = &exchange.result;
+        let Some(cash) = number::read(&answer["cash"]) else {
+            return Some(Err(exchange.error().unwrap_or("the answer cannot be read").to_owned()));
+        };
+        let list = |key: &str| answer[key].as_array().cloned().unwrap_or_default();
+        let mut positions = BTreeMap::new();
+        for position in list("positions") {
+            if let (Some(symbol), Some(quantity)) =
+                (position["symbol"].as_str(), number::read(&position["quantity"]))
+            {
+                positions.insert(symbol.to_owned(), (quantity, number::read(&position["price"])));
+            }
+        }
+        let worth = |(quantity, price): &(Decimal, Option<Decimal>)| *quantity * price.unwrap_or_default();
+        let equity = number::read(&answer["equity"])
+            .unwrap_or_else(|| cash + positions.values().map(worth).sum::<Decimal>());
+        let pending = list("pending_orders")
+            .iter()
+            .filter_map(|order| order["symbol"].as_str().map(str::to_owned))
+            .collect();
+        Some(Ok(Portfolio { cash, equity, positions, pending }))
+    }
+
+    /// Today's price as `get_price` told it.
+    pub(super) fn price(&self, symbol: &str) -> Option<Decimal> {
+        let price = number::read(&self.asked("get_price", symbol)?.result["price"])?;
+        (price > Decimal::ZERO).then_some(price)
+    }
+
+    /// An indicator as `get_indicators` told it.
+    pub(super) fn indicator(&self, symbol: &str, name: &str) -> Option<Decimal> {
+        number::read(&self.asked("get_indicators", symbol)?.result["indicators"][name])
+    }
+
+    /// The closes that `get_bars` told, oldest first.
+    pub(super) fn closes(&self, symbol: &str) -> Vec<Decimal> {
+        let bars = self.asked("get_bars", symbol).and_then(|exchange| exchange.result["bars"].as_array());
+        bars.into_iter().flatten().filter_map(|bar| number::read(&bar["close"])).collect()
+    }
+
+    /// The cash after the last order that told it.
+    pub(super) fn cash_now(&self) -> Option<Decimal> {
+        let orders = self.exchanges.iter().rev().filter(|exchange| is_order(exchange.tool));
+        orders.filter_map(|exchange| number::read(&exchange.result["cash"])).next()
+    }
+
+    /// Today's orders of this kind, in order.
+    pub(super) fn orders(&self, tool: &str) -> impl Iterator<Item = &Exchange<'a>> {
+        self.exchanges.iter().filter(move |exchange| exchange.tool == tool)
+    }
+}
+
+/// Does the tool trade?
+pub(super) fn is_order(tool: &str) -> bool {
+    matches!(tool, "buy" | "sell" | "short" | "cover")
+}
+
+/// The symbols of the line `Symbols: AAPL, GOOG`; `None` where there is no such line, or none in it.
+fn symbols(question: &str) -> Option<Vec<String>> {
+    let listed = question.lines().map(str::trim).find_map(|line| {
+        ["Symbols:", "symbols:", "标的：", "标的:"].into_iter().find_map(|head| line.strip_prefix(head))
+    })?;
+    let mut symbols: Vec<String> = Vec::new();
+    for symbol in listed.split([',', '，', '、', ' ']).map(str::trim).filter(|symbol| !symbol.is_empty()) {
+        if !symbols.iter().any(|known| known == symbol) {
+            symbols.push(symbol.to_owned());
+        }
+    }
+    (!symbols.is_empty()).then_some(symbols)
+}
+
+/// The first date in the text.
+fn date(text: &str) -> Option<&str> {
+    (0..text.len()).filter_map(|at| text.get(at..at + 10)).find(|ten| parse_date(ten).is_ok())
+}

@@ -1,0 +1,109 @@
+//! The house models: rule-based stand-ins that speak the same chat protocol as a language model, read
+//! the real tool results in the conversation, and give their reasons in plain words.
+//!
+//! They make the whole product work without a key or a network, and are the baseline that a real
+//! model has to beat. An answer is a pure function of the request: no state, no randomness, no clock.
+//!
+//! Each file below is one thing that they can do; [`answer`] asks them in turn. Whatever changes an
+//! answer counts [`VERSION`] up, which is part of a step's digest.
+
+mod day;
+mod indicators;
+mod number;
+mod plan;
+mod solo;
+mod strategy;
+mod summary;
+mod words;
+
+use papertape_core::message::{FinishReason, ModelReply, ModelRequest, ToolCall, Usage};
+use papertape_core::ports::Answer;
+use serde_json::Value;
+use strategy::Strategy;
+
+/// The version of their rules and words.
+pub const VERSION: u32 = 1;
+
+/// Their names, after `house::`.
+pub const NAMES: [&str; 3] = ["buy_and_hold", "contrarian", "momentum"];
+
+/// Is there such a house model?
+///
+/// # Errors
+/// A sentence that lists those that there are.
+pub fn check(model: &str) -> Result<(), String> {
+    strategy(model).map(|_| ())
+}
+
+/// What the model answers. Its usage is an estimate: a token for every four characters, rounded up.
+///
+/// # Errors
+/// An unknown model, as in [`check`].
+pub fn answer(request: &ModelRequest) -> Result<Answer, String> {
+    let strategy = strategy(&request.model.model)?;
+    let draft = summary::draft(request)
+        .or_else(|| solo::draft(request, strategy))
+        .unwrap_or_else(|| Draft::text(words::nothing_to_do(&request.model)));
+    let reply = draft.into_reply(request.messages.len());
+    let usage = usage(request, &reply);
+    Ok(Answer { reply, usage: Some(usage) })
+}
+
+fn strategy(model: &str) -> Result<Strategy, String> {
+    Strategy::named(model).ok_or_else(|| {
+        let known: Vec<String> = NAMES.iter().map(|name| format!("house::{name}")).collect();
+        format!("there is no house model `house::{model}`; there are {}", known.join(", "))
+    })
+}
+
+/// A turn in the making.
+#[derive(Debug)]
+struct Draft {
+    text: String,
+    calls: Vec<(&'static str, Value)>,
+}
+
+impl Draft {
+    fn text(text: String) -> Self {
+        Self { text, calls: Vec::new() }
+    }
+
+    /// The turn that follows `turns` earlier ones; the ids of its calls are unique in a conversation.
+    fn into_reply(self, turns: usize) -> ModelReply {
+        let call = |(at, (name, arguments)): (usize, (&str, Value))| ToolCall {
+            id: format!("house_{turns}_{at}"),
+            name: name.to_owned(),
+            arguments,
+        };
+        let tool_calls: Vec<ToolCall> = self.calls.into_iter().enumerate().map(call).collect();
+        let finish = if tool_calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
+        ModelReply { text: self.text, reasoning: None, tool_calls, finish }
+    }
+}
+
+fn usage(request: &ModelRequest, reply: &ModelReply) -> Usage {
+    let tokens = |characters: usize| u64::try_from(characters.div_ceil(4)).unwrap_or(u64::MAX);
+    let call = |call: &ToolCall| call.name.chars().count() + call.arguments.to_string().chars().count();
+    let message = |message: &papertape_core::message::Message| {
+        let calls = match message {
+            papertape_core::message::Message::Assistant { tool_calls, .. } => {
+                tool_calls.iter().map(call).sum()
+            }
+            _ => 0,
+        };
+        message.content().chars().count() + calls
+    };
+    let tools: usize = request
+        .tools
+        .iter()
+        .map(|tool| {
+            tool.name.chars().count()
+                + tool.description.chars().count()
+                + tool.parameters.to_string().chars().count()
+        })
+        .sum();
+    let instructions = request.instructions.as_deref().unwrap_or_default().chars().count();
+    let read = instructions + tools + request.messages.iter().map(message).sum::<usize>();
+    let written = reply.text.chars().count() + reply.tool_calls.iter().map(call).sum::<usize>();
+    Usage { input_tokens: tokens(read), cached_tokens: 0, output_tokens: tokens(written) }
+}

@@ -1,0 +1,135 @@
+//! A solo agent's day in a few turns: portfolio, prices and indicators, bars where indicators are
+//! missing, sales, purchases, and the account of it all. What has been done is read off the
+//! conversation, so every turn is a pure function of it.
+
+use super::Draft;
+use super::day::{Day, Exchange};
+use super::plan::{Order, Plan};
+use super::strategy::Strategy;
+use super::words;
+use papertape_core::message::{ModelRequest, ToolChoice};
+use serde_json::{Value, json};
+
+/// Bars that are asked for where indicators are missing: enough for 50 days and for the RSI to settle.
+const BARS: u32 = 120;
+
+/// The next turn of the day; `None` where the conversation is no trading day.
+pub(super) fn draft(request: &ModelRequest, strategy: Strategy) -> Option<Draft> {
+    let day = Day::read(request)?;
+    let may_call = request.tool_choice != ToolChoice::None;
+    let offered = |tool: &str| may_call && request.tools.iter().any(|spec| spec.name == tool);
+    let portfolio = match day.portfolio() {
+        Some(Ok(portfolio)) => portfolio,
+        Some(Err(why)) => return Some(Draft::text(words::blind(&day, &request.model, &why))),
+        None if offered("get_portfolio") => {
+            return Some(Draft {
+                text: words::portfolio_first(day.language),
+                calls: vec![("get_portfolio", json!({}))],
+            });
+        }
+        None => {
+            return Some(Draft::text(words::blind(&day, &request.model, words::no_tool(day.language))));
+        }
+    };
+    let facts = ask_for_facts(&day, strategy, &offered);
+    if !facts.is_empty() {
+        return Some(Draft { text: words::look(day.language, strategy), calls: facts });
+    }
+    let bars = ask_for_bars(&day, strategy, &offered);
+    if !bars.is_empty() {
+        return Some(Draft { text: words::compute(day.language), calls: bars });
+    }
+    let plan = Plan::new(strategy, &day, &portfolio);
+    Some(
+        trade(&day, &plan, &offered)
+            .unwrap_or_else(|| Draft::text(words::account(&day, &plan, strategy, &request.model))),
+    )
+}
+
+fn ask_for_facts(
+    day: &Day<'_>,
+    strategy: Strategy,
+    offered: &dyn Fn(&str) -> bool,
+) -> Vec<(&'static str, Value)> {
+    let mut calls = Vec::new();
+    for symbol in &day.symbols {
+        if offered("get_price") && day.asked("get_price", symbol).is_none() {
+            calls.push(("get_price", json!({ "symbol": symbol })));
+        }
+        let wanted = strategy.indicators();
+        let open = day.asked("get_indicators", symbol).is_none();
+        if offered("get_indicators") && open && !wanted.is_empty() {
+            calls.push(("get_indicators", json!({ "symbol": symbol, "indicators": wanted })));
+        }
+    }
+    calls
+}
+
+fn ask_for_bars(
+    day: &Day<'_>,
+    strategy: Strategy,
+    offered: &dyn Fn(&str) -> bool,
+) -> Vec<(&'static str, Value)> {
+    if !offered("get_bars") {
+        return Vec::new();
+    }
+    let missing = |symbol: &&String| {
+        day.asked("get_bars", symbol).is_none()
+            && strategy.indicators().iter().any(|name| day.indicator(symbol, name).is_none())
+    };
+    let call = |symbol: &String| ("get_bars", json!({ "symbol": symbol, "limit": BARS }));
+    day.symbols.iter().filter(missing).map(call).collect()
+}
+
+/// The next orders, if any are left to give.
+fn trade(day: &Day<'_>, plan: &Plan, offered: &dyn Fn(&str) -> bool) -> Option<Draft> {
+    let sales: Vec<&Order> = plan
+        .sales
+        .iter()
+        .filter(|order| offered(order.tool) && attempts(day, order.tool, &order.symbol).is_empty())
+        .collect();
+    if !sales.is_empty() && day.orders("buy").next().is_none() {
+        return Some(give(day, plan, words::selling(day.language), &sales));
+    }
+    let again = again(day, plan, &["sell", "cover"], offered);
+    if !again.is_empty() && day.orders("buy").next().is_none() {
+        return Some(give(day, plan, words::smaller(day.language), &again.iter().collect::<Vec<_>>()));
+    }
+    if offered("buy") && day.orders("buy").next().is_none() {
+        let purchases = plan.purchases(day.cash_now());
+        if !purchases.is_empty() {
+            return Some(give(day, plan, words::buying(day.language), &purchases.iter().collect::<Vec<_>>()));
+        }
+    }
+    let again = self::again(day, plan, &["buy"], offered);
+    (!again.is_empty())
+        .then(|| give(day, plan, words::smaller(day.language), &again.iter().collect::<Vec<_>>()))
+}
+
+/// Orders that were refused for their size and have not been tried smaller yet.
+fn again(day: &Day<'_>, plan: &Plan, tools: &[&'static str], offered: &dyn Fn(&str) -> bool) -> Vec<Order> {
+    let mut orders = Vec::new();
+    for &tool in tools.iter().filter(|tool| offered(tool)) {
+        for symbol in &day.symbols {
+            if let [only] = attempts(day, tool, symbol).as_slice()
+                && only.result["status"] == "rejected"
+            {
+                orders.extend(plan.smaller(day, tool, only));
+            }
+        }
+    }
+    orders
+}
+
+fn attempts<'d, 'a>(day: &'d Day<'a>, tool: &str, symbol: &str) -> Vec<&'d Exchange<'a>> {
+    day.exchanges
+        .iter()
+        .filter(|exchange| exchange.tool == tool && exchange.arguments["symbol"] == symbol)
+        .collect()
+}
+
+fn give(day: &Day<'_>, plan: &Plan, lead: String, orders: &[&Order]) -> Draft {
+    let lines = orders.iter().map(|order| words::order(day.language, plan, order));
+    let text = std::iter::once(lead).chain(lines).collect::<Vec<_>>().join("\n");
+    Draft { text, calls: orders.iter().map(|order| plan.call(order, day)).collect() }
+}

@@ -1,0 +1,45 @@
+//! Finds a provider's key: in a variable, or in a file that `VARIABLE_FILE` names.
+
+use secrecy::SecretString;
+
+/// What looking for a key came to.
+#[derive(Clone, Debug)]
+pub(crate) enum Key {
+    /// None is needed.
+    NotNeeded,
+    /// It is here. `variable` says where it came from.
+    Found { variable: String, value: SecretString },
+    /// It is not, and this sentence says what to do.
+    Missing(String),
+}
+
+/// Looks for the key of the provider `name` in `variable`.
+pub(crate) fn find(name: &str, variable: Option<&str>, env: &dyn Fn(&str) -> Option<String>) -> Key {
+    let Some(variable) = variable else {
+        return Key::NotNeeded;
+    };
+    if let Some(value) = env(variable).and_then(clean) {
+        return Key::Found { variable: variable.to_owned(), value };
+    }
+    let by_file = format!("{variable}_FILE");
+    let Some(path) = env(&by_file).filter(|path| !path.trim().is_empty()) else {
+        return Key::Missing(format!(
+            "the key of the provider `{name}` is not set: put it into the environment variable \
+             {variable}, or name a file that holds it in {by_file}"
+        ));
+    };
+    // The path is not repeated: someone may have put the key itself there.
+    match std::fs::read_to_string(path.trim()).ok().and_then(clean) {
+        Some(value) => Key::Found { variable: variable.to_owned(), value },
+        None => Key::Missing(format!(
+            "the key of the provider `{name}` is not set: the file that {by_file} names cannot be \
+             read, or is empty"
+        )),
+    }
+}
+
+/// Keys are pasted with line ends; one with a control character inside cannot be sent in a header.
+fn clean(raw: String) -> Option<SecretString> {
+    let key = raw.trim();
+    (!key.is_empty() && key.chars().all(|c| c.is_ascii_graphic())).then(|| SecretString::from(key))
+}

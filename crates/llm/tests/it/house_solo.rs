@@ -1,0 +1,387 @@
+//! The house models' trading days against hand-made tools: what they do with what they see.
+
+use crate::support::answer_to;
+use papertape_core::message::{Message, ModelReply, ModelRequest, Sampling, ToolChoice, ToolSpec};
+use papertape_llm::house;
+use rust_decimal::Decimal;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// A market and an account of the simplest kind, behind the solo agent's tools.
+#[derive(Clone, Default)]
+pub(crate) struct Desk {
+    pub(crate) cash: Decimal,
+    pub(crate) prices: BTreeMap<&'static str, Decimal>,
+    pub(crate) closes: BTreeMap<&'static str, Vec<Decimal>>,
+    /// What `get_indicators` says; null where a symbol or a name is absent.
+    pub(crate) indicators: BTreeMap<&'static str, Value>,
+    pub(crate) held: BTreeMap<String, Decimal>,
+    /// Orders that wait from before.
+    pub(crate) waiting: Vec<&'static str>,
+    /// The next orders of a symbol are refused with this code.
+    pub(crate) refusals: BTreeMap<&'static str, Vec<&'static str>>,
+    /// Orders wait to be filled instead of being filled at once.
+    pub(crate) waits: bool,
+    /// Numbers as exact texts instead of JSON numbers.
+    pub(crate) exact_texts: bool,
+}
+
+impl Desk {
+    fn number(&self, amount: Decimal) -> Value {
+        let text = amount.normalize().to_string();
+        if self.exact_texts { json!(text) } else { serde_json::from_str(&text).unwrap() }
+    }
+
+    fn tool(&mut self, name: &str, arguments: &Value) -> Value {
+        let symbol = arguments["symbol"].as_str().unwrap_or_default();
+        let unknown = || json!({ "error": format!("UNKNOWN_SYMBOL: {symbol}") });
+        match name {
+            "get_portfolio" => self.portfolio(),
+            "get_price" => match self.prices.get(symbol) {
+                Some(price) => json!({ "symbol": symbol, "price": self.number(*price), "kind": "open" }),
+                None => unknown(),
+            },
+            "get_indicators" => json!({ "symbol": symbol, "as_of": "2013-01-02",
+                "indicators": self.indicators.get(symbol).cloned().unwrap_or_else(|| json!({})) }),
+            "get_bars" => {
+                let closes = self.closes.get(symbol).cloned().unwrap_or_default();
+                let bars: Vec<Value> =
+                    closes.iter().map(|close| json!({ "close": self.number(*close) })).collect();
+                json!({ "symbol": symbol, "bars": bars })
+            }
+            "buy" | "sell" => self.order(name, symbol, &arguments["quantity"]),
+            _ => json!({ "error": format!("there is no tool {name}") }),
+        }
+    }
+
+    fn portfolio(&self) -> Value {
+        let price = |symbol: &str| self.prices.get(symbol).copied().unwrap_or_default();
+        let value: Decimal = self.held.iter().map(|(symbol, held)| price(symbol) * held).sum();
+        let positions: Vec<Value> = self
+            .held
+            .iter()
+            .map(|(symbol, held)| {
+                json!({ "symbol": symbol, "quantity": self.number(*held),
+                "avg_price": 1, "price": self.number(price(symbol)) })
+            })
+            .collect();
+        let pending: Vec<Value> = self.waiting.iter().map(|symbol| json!({ "symbol": symbol })).collect();
+        json!({ "date": "2013-01-03", "cash": self.number(self.cash),
+            "equity": self.number(self.cash + value), "positions": positions, "pending_orders": pending })
+    }
+
+    fn order(&mut self, side: &str, symbol: &str, quantity: &Value) -> Value {
+        let whole: Decimal = quantity.to_string().parse().expect("orders are numbers");
+        assert!(whole > Decimal::ZERO && whole.fract().is_zero(), "whole shares: {quantity}");
+        let mut answer = json!({ "status": "filled", "order_id": "o", "symbol": symbol, "side": side,
+            "quantity": self.number(whole), "fee": "0" });
+        let cost = self.prices[symbol] * whole;
+        let held = self.held.get(symbol).copied().unwrap_or_default();
+        let refusal =
+            self.refusals.get_mut(symbol).filter(|codes| !codes.is_empty()).map(|codes| codes.remove(0));
+        let refusal = refusal
+            .or((side == "buy" && cost > self.cash).then_some("insufficient_cash"))
+            .or((side == "sell" && whole > held).then_some("insufficient_shares"));
+        if let Some(code) = refusal {
+            answer["status"] = json!("rejected");
+            answer["code"] = json!(code);
+        } else if self.waits {
+            answer["status"] = json!("pending");
+        } else {
+            let (cash, change) = if side == "buy" { (-cost, whole) } else { (cost, -whole) };
+            self.cash += cash;
+            self.held.insert(symbol.to_owned(), held + change);
+            self.held.retain(|_, held| !held.is_zero());
+            answer["price"] = self.number(self.prices[symbol]);
+        }
+        answer["cash"] = self.number(self.cash);
+        answer
+    }
+}
+
+pub(crate) fn d(text: &str) -> Decimal {
+    text.parse().unwrap()
+}
+
+pub(crate) fn tools() -> Vec<ToolSpec> {
+    ["get_portfolio", "get_price", "get_bars", "get_indicators", "get_news", "calculate", "buy", "sell"]
+        .map(|name| ToolSpec {
+            name: name.to_owned(),
+            description: String::new(),
+            parameters: json!({ "type": "object" }),
+        })
+        .to_vec()
+}
+
+pub(crate) fn question(symbols: &str) -> String {
+    format!("Please analyze and update today's (2013-01-03) positions.\nSymbols: {symbols}\nCash: 10000")
+}
+
+pub(crate) fn day_request(model: &str, question: &str) -> ModelRequest {
+    ModelRequest {
+        model: format!("house::{model}").parse().unwrap(),
+        house_version: Some(house::VERSION),
+        instructions: Some("You are a trader.".to_owned()),
+        messages: vec![Message::user(question)],
+        tools: tools(),
+        tool_choice: ToolChoice::Auto,
+        response_schema: None,
+        sampling: Sampling::default(),
+    }
+}
+
+/// A whole day; each turn is answered twice, and both answers must be the same.
+fn run(model: &str, question: &str, desk: &mut Desk) -> Vec<ModelReply> {
+    let mut request = day_request(model, question);
+    let mut turns = Vec::new();
+    while turns.len() < 10 {
+        let answer = house::answer(&request).expect("a house model answers");
+        let again = house::answer(&request.clone()).expect("a house model answers");
+        assert_eq!((&answer.reply, answer.usage), (&again.reply, again.usage));
+        request.messages.push(answer.reply.to_message());
+        for call in &answer.reply.tool_calls {
+            let result = desk.tool(&call.name, &call.arguments);
+            request.messages.push(answer_to(&call.id, &call.name, &result.to_string()));
+        }
+        let over = answer.reply.tool_calls.is_empty();
+        turns.push(answer.reply);
+        if over {
+            return turns;
+        }
+    }
+    panic!("the day does not end: {turns:#?}");
+}
+
+/// The day as one text.
+fn told(turns: &[ModelReply]) -> String {
+    let mut text = String::new();
+    for turn in turns {
+        writeln!(text, "{}", turn.text).unwrap();
+        for call in &turn.tool_calls {
+            writeln!(text, "    {} {} {}", call.id, call.name, call.arguments).unwrap();
+        }
+        writeln!(text, "----").unwrap();
+    }
+    text
+}
+
+fn orders(turns: &[ModelReply]) -> Vec<(String, String, String)> {
+    let calls = turns.iter().flat_map(|turn| &turn.tool_calls);
+    calls
+        .filter(|call| matches!(call.name.as_str(), "buy" | "sell"))
+        .map(|call| {
+            let symbol = call.arguments["symbol"].as_str().unwrap_or_default().to_owned();
+            (call.name.clone(), symbol, call.arguments["quantity"].to_string())
+        })
+        .collect()
+}
+
+fn order(side: &str, symbol: &str, quantity: &str) -> (String, String, String) {
+    (side.to_owned(), symbol.to_owned(), quantity.to_owned())
+}
+
+/// AAPL rises, GOOG is broken and held, IBM rises but is too hot, MSFT has no indicators but bars.
+fn trends() -> Desk {
+    Desk {
+        cash: d("5000"),
+        prices: [("AAPL", d("100")), ("GOOG", d("50")), ("IBM", d("200")), ("MSFT", d("25"))].into(),
+        indicators: [
+            ("AAPL", json!({ "sma_20": 95.5, "sma_50": 90.25, "rsi_14": 61.234 })),
+            ("GOOG", json!({ "sma_20": 55, "sma_50": 60, "rsi_14": 35 })),
+            ("IBM", json!({ "sma_20": 180, "sma_50": 170, "rsi_14": 88.8 })),
+            ("MSFT", json!({ "sma_20": null, "sma_50": null, "rsi_14": null })),
+        ]
+        .into(),
+        closes: [("MSFT", (1..=25).map(Decimal::from).collect())].into(),
+        held: [("GOOG".to_owned(), d("100"))].into(),
+        ..Desk::default()
+    }
+}
+
+/// Momentum sells what is broken, then spends the cash on what rises, and says why.
+#[test]
+fn momentum_follows_the_trend() {
+    let mut desk = trends();
+    let turns = run("momentum", &question("AAPL, GOOG, IBM, MSFT"), &mut desk);
+    assert_eq!(turns.len(), 6);
+    // MSFT rises without a break, so its RSI is 100: too hot as well. One part of 10,000: 98 shares.
+    assert_eq!(orders(&turns), [order("sell", "GOOG", "100"), order("buy", "AAPL", "98")]);
+    assert_eq!(desk.cash, d("200"));
+    insta::assert_snapshot!(told(&turns));
+}
+
+/// Two that rise get equal parts; a position far over its part is cut back.
+#[test]
+fn momentum_keeps_equal_parts() {
+    let mut desk = trends();
+    desk.held = [("AAPL".to_owned(), d("100"))].into();
+    desk.cash = d("0");
+    desk.indicators.insert("IBM", json!({ "sma_20": 180, "sma_50": 170, "rsi_14": 60 }));
+    let turns = run("momentum", &question("AAPL, IBM"), &mut desk);
+    // Equity 10,000, two parts of 4,900: AAPL 10,000 -> sell 51; IBM 5,100 x 0.99 / 200 -> 24 of 24.5.
+    assert_eq!(orders(&turns), [order("sell", "AAPL", "51"), order("buy", "IBM", "24")]);
+}
+
+#[test]
+fn contrarian_buys_fear_and_sells_greed() {
+    let mut desk = Desk {
+        cash: d("6000"),
+        prices: [("AAPL", d("100")), ("GOOG", d("50")), ("IBM", d("200"))].into(),
+        indicators: [
+            ("AAPL", json!({ "rsi_14": 25 })),
+            ("GOOG", json!({ "rsi_14": "75.5" })),
+            ("IBM", json!({ "rsi_14": 50 })),
+        ]
+        .into(),
+        held: [("GOOG".to_owned(), d("40")), ("IBM".to_owned(), d("10"))].into(),
+        ..Desk::default()
+    };
+    let turns = run("contrarian", &question("AAPL, GOOG, IBM"), &mut desk);
+    // Equity 10,000 in three parts of 3,266.67: 32 shares of AAPL.
+    assert_eq!(orders(&turns), [order("sell", "GOOG", "40"), order("buy", "AAPL", "32")]);
+    insta::assert_snapshot!(turns.last().unwrap().text);
+}
+
+/// Buy and hold asks for no indicators, buys once, and never again.
+#[test]
+fn buy_and_hold_buys_once() {
+    let mut desk =
+        Desk { cash: d("10000"), prices: [("AAPL", d("333")), ("IBM", d("200"))].into(), ..Desk::default() };
+    let first = run("buy_and_hold", &question("AAPL, IBM"), &mut desk);
+    assert_eq!(first.len(), 4);
+    assert_eq!(orders(&first), [order("buy", "AAPL", "14"), order("buy", "IBM", "24")]);
+    let called = |turns: &[ModelReply], tool: &str| {
+        turns.iter().flat_map(|turn| &turn.tool_calls).any(|call| call.name == tool)
+    };
+    assert!(!called(&first, "get_indicators") && !called(&first, "get_bars"));
+    let second = run("buy_and_hold", &question("AAPL, IBM"), &mut desk);
+    assert_eq!(orders(&second), []);
+    assert_eq!(second.len(), 3);
+}
+
+/// The user writes Chinese, and is answered so.
+#[test]
+fn chinese_is_answered_in_chinese() {
+    let mut desk = trends();
+    desk.exact_texts = true;
+    let question = "请分析并更新今天（2013-01-03）的持仓。\n标的：AAPL、GOOG，IBM, MSFT";
+    let turns = run("momentum", question, &mut desk);
+    assert_eq!(orders(&turns), [order("sell", "GOOG", "100"), order("buy", "AAPL", "98")]);
+    insta::assert_snapshot!(told(&turns));
+}
+
+/// A refusal for the cash is met with a smaller order once; then it is let be, and said so.
+#[test]
+fn a_refused_order_is_tried_smaller_once() {
+    let mut desk = Desk {
+        cash: d("10000"),
+        prices: [("AAPL", d("100"))].into(),
+        refusals: [("AAPL", vec!["insufficient_cash", "insufficient_cash"])].into(),
+        ..Desk::default()
+    };
+    let turns = run("buy_and_hold", &question("AAPL"), &mut desk);
+    assert_eq!(orders(&turns), [order("buy", "AAPL", "98"), order("buy", "AAPL", "97")]);
+    let last = &turns.last().unwrap().text;
+    assert!(last.contains("refused (insufficient_cash), then I tried to buy 97"), "{last}");
+}
+
+#[test]
+fn refusals_for_lots_are_rounded_and_others_are_taken() {
+    let desk = |code| Desk {
+        cash: d("100000"),
+        prices: [("600519", d("180"))].into(),
+        refusals: [("600519", vec![code])].into(),
+        ..Desk::default()
+    };
+    let turns = run("buy_and_hold", &question("600519"), &mut desk("lot_size"));
+    assert_eq!(orders(&turns), [order("buy", "600519", "544"), order("buy", "600519", "500")]);
+    let turns = run("buy_and_hold", &question("600519"), &mut desk("no_bar_today"));
+    assert_eq!(orders(&turns), [order("buy", "600519", "544")]);
+    assert!(turns.last().unwrap().text.contains("refused (no_bar_today)"));
+}
+
+/// Orders that wait are told as such, and nothing is ordered on top of one.
+#[test]
+fn waiting_orders_are_left_alone() {
+    let mut desk = trends();
+    desk.waits = true;
+    let turns = run("momentum", &question("AAPL, GOOG"), &mut desk);
+    assert!(turns.last().unwrap().text.contains("my order to sell 100 waits to be filled"));
+    let mut desk = trends();
+    desk.waiting = vec!["AAPL", "GOOG"];
+    assert_eq!(orders(&run("momentum", &question("AAPL, GOOG"), &mut desk)), []);
+}
+
+/// Without tools, or with a portfolio that cannot be read, the day ends with words.
+#[test]
+fn a_day_that_cannot_be_seen_ends_at_once() {
+    let mut request = day_request("momentum", &question("AAPL"));
+    request.tools.clear();
+    let reply = house::answer(&request).unwrap().reply;
+    assert!(reply.tool_calls.is_empty() && reply.text.contains("<FINISH_SIGNAL>"), "{}", reply.text);
+
+    let mut request = day_request("momentum", &question("AAPL"));
+    request.tool_choice = ToolChoice::None;
+    assert!(house::answer(&request).unwrap().reply.tool_calls.is_empty());
+
+    let mut request = day_request("momentum", &question("AAPL"));
+    let first = house::answer(&request).unwrap().reply;
+    request.messages.push(first.to_message());
+    request.messages.push(answer_to(
+        &first.tool_calls[0].id,
+        "get_portfolio",
+        r#"{"error":"the books are shut"}"#,
+    ));
+    let reply = house::answer(&request).unwrap().reply;
+    assert!(reply.text.contains("the books are shut") && reply.tool_calls.is_empty(), "{}", reply.text);
+}
+
+/// A nudge in the middle of the day does not begin it anew; a new question does.
+#[test]
+fn the_last_question_with_symbols_begins_the_day() {
+    let mut request = day_request("buy_and_hold", &question("AAPL"));
+    let first = house::answer(&request).unwrap().reply;
+    request.messages.push(first.to_message());
+    let portfolio = r#"{"cash":"10","equity":"10","positions":[],"pending_orders":[]}"#;
+    request.messages.push(answer_to(&first.tool_calls[0].id, "get_portfolio", portfolio));
+    request.messages.push(Message::user("Please go on."));
+    let second = house::answer(&request).unwrap().reply;
+    assert_eq!(second.tool_calls[0].name, "get_price");
+    request.messages.push(second.to_message());
+    request.messages.push(Message::user(question("IBM")));
+    let third = house::answer(&request).unwrap().reply;
+    assert_eq!(third.tool_calls[0].name, "get_portfolio");
+}
+
+/// Whatever the tools answer, the model answers too, and the day ends.
+#[test]
+fn nonsense_from_the_tools_is_survived() {
+    for nonsense in ["", "null", "[]", "{not json", r#"{"cash":"NaN"}"#, r#"{"cash":{},"positions":7}"#] {
+        let mut request = day_request("contrarian", &question("AAPL"));
+        for _ in 0..10 {
+            let reply = house::answer(&request).unwrap().reply;
+            if reply.tool_calls.is_empty() {
+                break;
+            }
+            request.messages.push(reply.to_message());
+            for call in &reply.tool_calls {
+                request.messages.push(answer_to(&call.id, &call.name, nonsense));
+            }
+        }
+        assert!(house::answer(&request).unwrap().reply.tool_calls.is_empty(), "{nonsense}");
+    }
+}
+
+/// The usage is an estimate of a token for four characters.
+#[test]
+fn usage_is_estimated() {
+    let mut request = day_request("momentum", "12345678");
+    request.tools.clear();
+    request.instructions = Some("1234".to_owned());
+    let answer = house::answer(&request).unwrap();
+    let usage = answer.usage.unwrap();
+    assert_eq!((usage.input_tokens, usage.cached_tokens), (3, 0));
+    assert_eq!(usage.output_tokens, u64::try_from(answer.reply.text.chars().count().div_ceil(4)).unwrap());
+    assert!(answer.reply.text.contains("house::momentum is a rule-based stand-in"));
+}

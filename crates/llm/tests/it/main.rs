@@ -1,0 +1,16 @@
+//! The gateway against a scripted server over real HTTP, and the house models against hand-made
+//! tools.
+
+mod answers;
+mod backoff;
+mod cancel;
+mod config;
+mod faults;
+mod house_http;
+mod house_solo;
+mod house_summary;
+mod other_wires;
+mod prices;
+mod requests;
+mod secrets;
+mod support;

@@ -1,0 +1,104 @@
+//! What the tests share: a gateway whose one provider is a scripted server, and requests.
+
+use papertape_core::message::{Message, ModelRequest, Sampling, ToolCall, ToolChoice, ToolSpec};
+use papertape_llm::{Gateway, ModelsConfig, ProviderConfig, ProviderKind};
+use papertape_testkit::model_server::ModelServer;
+use serde_json::{Value, json};
+
+/// The key that must never be seen anywhere.
+pub(crate) const KEY: &str = "sk-test-never-show-me-0123456789";
+
+pub(crate) fn env(name: &str) -> Option<String> {
+    (name == "TEST_KEY").then(|| format!("  {KEY}\n"))
+}
+
+/// A gateway with the provider `test` of this kind at the server.
+pub(crate) fn gateway_of(kind: ProviderKind, server: &ModelServer, stream: bool) -> Gateway {
+    gateway_at(kind, &server.url(), stream)
+}
+
+pub(crate) fn gateway_at(kind: ProviderKind, url: &str, stream: bool) -> Gateway {
+    let provider = ProviderConfig {
+        kind: Some(kind),
+        base_url: Some(url.to_owned()),
+        api_key_env: Some("TEST_KEY".to_owned()),
+        stream,
+    };
+    let config = ModelsConfig { providers: [("test".to_owned(), provider)].into(), prices: None };
+    Gateway::new(&config, &env).expect("the config is good")
+}
+
+pub(crate) fn gateway(server: &ModelServer, stream: bool) -> Gateway {
+    gateway_of(ProviderKind::OpenaiCompatible, server, stream)
+}
+
+pub(crate) fn request(text: &str) -> ModelRequest {
+    ModelRequest {
+        model: "test::some-model".parse().expect("a model name"),
+        house_version: None,
+        instructions: None,
+        messages: vec![Message::user(text)],
+        tools: Vec::new(),
+        tool_choice: ToolChoice::Auto,
+        response_schema: None,
+        sampling: Sampling::default(),
+    }
+}
+
+pub(crate) fn price_tool() -> ToolSpec {
+    ToolSpec {
+        name: "get_price".to_owned(),
+        description: "Today's price of a symbol.".to_owned(),
+        parameters: json!({
+            "type": "object",
+            "properties": { "symbol": { "type": "string" } },
+            "required": ["symbol"],
+        }),
+    }
+}
+
+pub(crate) fn call(id: &str, name: &str, arguments: Value) -> ToolCall {
+    ToolCall { id: id.to_owned(), name: name.to_owned(), arguments }
+}
+
+pub(crate) fn answer_to(id: &str, name: &str, content: &str) -> Message {
+    Message::Tool { call_id: id.to_owned(), name: name.to_owned(), content: content.to_owned() }
+}
+
+/// A request that uses everything there is.
+pub(crate) fn full_request() -> ModelRequest {
+    let mut request = request("How is AAPL, and how is IBM?");
+    request.instructions = Some("You trade.".to_owned());
+    request.messages.extend([
+        Message::Assistant {
+            content: "I look both up.".to_owned(),
+            tool_calls: vec![
+                call("c1", "get_price", json!({ "symbol": "AAPL" })),
+                call("c2", "get_price", json!("{\"symbol\": IBM")),
+            ],
+        },
+        answer_to("c1", "get_price", r#"{"price":"542.1"}"#),
+        answer_to("c2", "get_price", r#"{"error":"the arguments are no JSON object"}"#),
+        Message::user("Go on."),
+    ]);
+    request.tools = vec![price_tool()];
+    request.tool_choice = ToolChoice::Required;
+    request.response_schema = Some(papertape_core::message::ResponseSchema {
+        name: "decision".to_owned(),
+        schema: json!({
+            "type": "object",
+            "properties": { "action": { "type": "string" } },
+            "required": ["action"],
+            "additionalProperties": false,
+        }),
+    });
+    request.sampling = Sampling {
+        temperature: Some(0.5),
+        top_p: Some(0.9),
+        max_tokens: Some(700),
+        seed: Some(7),
+        stop: vec!["END".to_owned()],
+        reasoning_effort: Some("low".to_owned()),
+    };
+    request
+}
