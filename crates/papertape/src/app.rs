@@ -1,0 +1,171 @@
+//! Compose: the one place where concrete types meet.
+
+use crate::config::{Config, Mode, prompt_overrides};
+use crate::mcp::McpTools;
+use anyhow::{Context as _, Result};
+use papertape_agents::prompt::PromptSet;
+use papertape_core::id::ContentHash;
+use papertape_core::market::Dataset;
+use papertape_core::redact::Redactor;
+use papertape_llm::Gateway;
+use papertape_market::Catalogue;
+use papertape_runtime::clock::SystemClock;
+use papertape_runtime::services::{Datasets, Services};
+use papertape_runtime::worker::{Worker, WorkerOptions};
+use papertape_store::{Store, Target};
+use secrecy::ExposeSecret as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// The product, put together.
+#[derive(Clone)]
+pub struct App {
+    /// Its configuration.
+    pub config: Arc<Config>,
+    /// The record.
+    pub store: Store,
+    /// What jobs run with.
+    pub services: Services,
+    /// Datasets.
+    pub catalogue: Arc<Catalogue>,
+    /// Model providers.
+    pub gateway: Arc<Gateway>,
+    /// Runs jobs in this process.
+    pub worker: Worker,
+}
+
+/// How a command uses the record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Owns it: reads and writes.
+    Own,
+    /// Reads beside the process that owns it.
+    Read,
+}
+
+impl App {
+    /// Opens everything. Makes the data directory where it is not there.
+    ///
+    /// # Errors
+    /// A directory, database, prompt, price or key that cannot be used, with what to do about it.
+    pub async fn open(config: Config, access: Access) -> Result<Self> {
+        let target = target(&config);
+        if access == Access::Own {
+            make_data_dir(&config.data_dir)?;
+        }
+        let store = match access {
+            Access::Own => Store::open(target).await,
+            Access::Read => Store::open_read_only(target).await,
+        };
+        let store = store.context("the record cannot be opened")?;
+        Self::compose(config, store)
+    }
+
+    /// Puts the product together around a record.
+    ///
+    /// # Errors
+    /// As [`App::open`].
+    pub fn compose(config: Config, store: Store) -> Result<Self> {
+        let env = |name: &str| std::env::var(name).ok();
+        let gateway = Arc::new(Gateway::new(&config.models, &env).context("models")?);
+        let prompts = match &config.prompts.dir {
+            Some(dir) => PromptSet::with_overrides(prompt_overrides(dir)?).context("prompts")?,
+            None => PromptSet::built_in(),
+        };
+        let redactor = redactor(&config, &gateway)?;
+        let catalogue = Arc::new(Catalogue::bundled());
+        let services = Services {
+            record: Arc::new(store.clone()),
+            queue: Arc::new(store.clone()),
+            models: Arc::clone(&gateway) as _,
+            tools: Arc::new(McpTools::new(config.tools.clone())),
+            clock: Arc::new(SystemClock),
+            datasets: Arc::new(Opened(Arc::clone(&catalogue))),
+            prompts: Arc::new(prompts),
+            redactor: Arc::new(redactor),
+            calls: Arc::new(Semaphore::new(config.worker.parallel_calls.max(1))),
+        };
+        let options = WorkerOptions {
+            owner: format!("{}-{}", std::process::id(), uuid::Uuid::new_v4()),
+            lease_for: Duration::from_secs(config.worker.lease_secs.max(3)),
+            poll_every: Duration::from_millis(config.worker.poll_ms.max(10)),
+            parallel_jobs: config.worker.parallel_jobs,
+        };
+        let worker = Worker::new(services.clone(), options);
+        Ok(Self { config: Arc::new(config), store, services, catalogue, gateway, worker })
+    }
+
+    /// Tells the worker of this process that there may be a job.
+    pub fn ring(&self) {
+        self.worker.bell().notify_one();
+    }
+}
+
+/// Where the record is, by the config.
+#[must_use]
+pub fn target(config: &Config) -> Target {
+    match (&config.database_url, config.mode) {
+        (Some(url), Mode::Prod) => Target::Postgres(url.clone(), "papertape".to_owned()),
+        (Some(url), Mode::Dev) => Target::Postgres(url.clone(), "papertape_dev".to_owned()),
+        (None, mode) => Target::Sqlite(database_file(&config.data_dir, mode)),
+    }
+}
+
+/// The SQLite file of a mode.
+#[must_use]
+pub fn database_file(data_dir: &Path, mode: Mode) -> PathBuf {
+    data_dir.join(match mode {
+        Mode::Prod => "papertape.db",
+        Mode::Dev => "papertape-dev.db",
+    })
+}
+
+/// Makes the data directory, for its owner alone.
+///
+/// # Errors
+/// The system's, with the path.
+pub fn make_data_dir(dir: &Path) -> Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir).with_context(|| format!("the data directory {} cannot be made", dir.display()))
+}
+
+/// Knows every configured credential: provider keys, tool servers' variables, the database's password.
+fn redactor(config: &Config, gateway: &Gateway) -> Result<Redactor> {
+    let mut secrets: Vec<(String, String)> = gateway
+        .secrets()
+        .into_iter()
+        .map(|(name, secret)| (name, secret.expose_secret().to_owned()))
+        .collect();
+    let variables = config.tools.values().flat_map(|server| &server.env);
+    // A variable too short to be a secret (a port, a flag) is passed on, and not looked for.
+    secrets.extend(variables.filter_map(|name| {
+        let value = std::env::var(name).ok()?;
+        (value.chars().count() >= papertape_core::redact::MIN_SECRET_CHARS).then(|| (name.clone(), value))
+    }));
+    if let Some(password) = config.database_url.as_deref().and_then(password) {
+        if password.chars().count() >= papertape_core::redact::MIN_SECRET_CHARS {
+            secrets.push(("database_url".to_owned(), password.to_owned()));
+        }
+    }
+    Redactor::new(secrets).context("a configured secret cannot be kept out of the record")
+}
+
+/// The password of a URL.
+fn password(url: &str) -> Option<&str> {
+    let (user, _) = url.split_once("://")?.1.rsplit_once('@')?;
+    user.split_once(':').map(|(_, password)| password)
+}
+
+/// The catalogue as the runtime sees it.
+struct Opened(Arc<Catalogue>);
+
+impl Datasets for Opened {
+    fn open(&self, hash: ContentHash) -> Result<Arc<Dataset>, String> {
+        self.0.open(&hash.to_hex()).map_err(|error| error.to_string())
+    }
+}
