@@ -51,19 +51,39 @@ pub(crate) async fn document(
     db: &mut dyn Db,
     hash: ContentHash,
 ) -> Result<Option<serde_json::Value>, StoreError> {
-    let Some(body) = fetch(db, &BTreeSet::from([hash])).await?.remove(&hash) else {
-        return Ok(None);
-    };
-    let stored: serde_json::Value = serde_json::from_str(&body)
-        .map_err(|error| StoreError::inconsistent(format!("the document {hash} is no JSON: {error}")))?;
-    // A text of its own hash is as it is; any other is a document whose long strings were lifted.
-    if ContentHash::of(body.as_bytes()) == hash {
-        return Ok(Some(stored));
+    Ok(documents(db, &BTreeSet::from([hash])).await?.remove(&hash))
+}
+
+/// Stored documents in full; those that are not there are absent.
+pub(crate) async fn documents(
+    db: &mut dyn Db,
+    hashes: &BTreeSet<ContentHash>,
+) -> Result<BTreeMap<ContentHash, serde_json::Value>, StoreError> {
+    let mut stored = BTreeMap::new();
+    let mut lifted = BTreeSet::new();
+    for (hash, body) in fetch(db, hashes).await? {
+        let document: serde_json::Value = serde_json::from_str(&body)
+            .map_err(|error| StoreError::inconsistent(format!("the document {hash} is no JSON: {error}")))?;
+        // A text of its own hash is as it is; any other is a document whose long strings were lifted.
+        let is_plain = ContentHash::of(body.as_bytes()) == hash;
+        if !is_plain {
+            lifted.extend(references(&document));
+        }
+        stored.insert(hash, (document, is_plain));
     }
-    let lifted = fetch(db, &references(&stored).into_iter().collect()).await?;
-    let whole = expand(&stored, &|hash| lifted.get(&hash).cloned())
-        .map_err(|missing| StoreError::inconsistent(missing.to_string()))?;
-    Ok(Some(whole))
+    let lifted = fetch(db, &lifted).await?;
+    let lookup = |hash| lifted.get(&hash).cloned();
+    stored
+        .into_iter()
+        .map(|(hash, (document, is_plain))| {
+            if is_plain {
+                return Ok((hash, document));
+            }
+            let whole = expand(&document, &lookup)
+                .map_err(|missing| StoreError::inconsistent(missing.to_string()))?;
+            Ok((hash, whole))
+        })
+        .collect()
 }
 
 /// PostgreSQL's texts cannot hold a NUL; such a text is kept as a JSON string, on either database.

@@ -216,7 +216,6 @@ impl Applying<'_> {
         let n = if end.class == Class::Guard { Some(self.verdict_event(end).await?) } else { None };
         let commit = self.commit;
         let sql = if found.is_some() {
-            // In the order of the parameters below, of which an update needs not all.
             "UPDATE steps SET class = $5, digest = $6, request_ref = $7, state = 'done', outcome_kind = $8,
              outcome_ref = $9, implied_hash = $10, reused_from = $11, lease_epoch = $12, ended_at = $13,
              seq = $14, prev_hash = $15, hash = $16, n = $17, job_id = $1, kind = $4

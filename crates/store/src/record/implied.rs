@@ -294,46 +294,35 @@ pub(crate) async fn of_session(db: &mut dyn Db, session: SessionId) -> Result<By
             tool_input: row.get()?,
         }))
     })?;
-    collect(db.query(EXPOSURES, session).await?, |row| Ok(Implied::Exposure(read_exposure(row)?)))?;
-    collect(db.query(POSITIONS, session).await?, |row| {
+    let select = |columns: &str, table: &str| {
+        format!("SELECT step_id, ord, {columns} FROM {table} WHERE session_id = $1")
+    };
+    let exposures = db.query(&select(EXPOSURE, "exposures"), session).await?;
+    collect(exposures, |row| Ok(Implied::Exposure(read_exposure(row)?)))?;
+    let positions = db.query(&select(POSITION, "positions"), session).await?;
+    collect(positions, |row| {
         // The day's figures are put on the last row by the session's close, and chained there.
         let row = read_position(row)?;
         Ok(Implied::Position(PositionRow { daily_profit: None, daily_return_pct: None, ..row }))
     })?;
-    collect(db.query(ORDERS, session).await?, |row| Ok(Implied::Order(read_order(row)?)))?;
+    let orders = db.query(&select(ORDER, "orders"), session).await?;
+    collect(orders, |row| Ok(Implied::Order(read_order(row)?)))?;
     collect(db.query(SNAPSHOTS, session).await?, |row| Ok(Implied::Snapshot(read_snapshot(row)?)))?;
     Ok(found)
 }
 
 const MESSAGES: &str = "SELECT m.step_id, m.ord, m.role, t.hash, m.tool_name, m.tool_input
     FROM reasoning_log_rows m JOIN texts t ON t.id = m.content_id WHERE m.session_id = $1";
-const EXPOSURES: &str = "SELECT step_id, ord, dataset, series, first_date, last_date, row_count,
-    latest_known_at FROM exposures WHERE session_id = $1";
-const POSITIONS: &str = "SELECT step_id, ord, action_id, action_type, symbol, amount, price, cash,
-    portfolio_value, daily_profit, daily_return_pct FROM positions WHERE session_id = $1
-    ORDER BY action_id";
-const ORDERS: &str = "SELECT step_id, ord, order_id, symbol, side, quantity, status, code, message, numbers,
-    price, fee, slippage, realised_pnl, stop, target, leverage FROM orders WHERE session_id = $1
-    ORDER BY n";
+/// The columns that [`read_position`] reads.
+pub(crate) const POSITION: &str = "action_id, action_type, symbol, amount, price, cash, portfolio_value,
+    daily_profit, daily_return_pct";
+/// The columns that [`read_order`] reads.
+pub(crate) const ORDER: &str = "order_id, symbol, side, quantity, status, code, message, numbers, price, fee,
+    slippage, realised_pnl, stop, target, leverage";
+/// The columns that [`read_exposure`] reads.
+pub(crate) const EXPOSURE: &str = "dataset, series, first_date, last_date, row_count, latest_known_at";
 const SNAPSHOTS: &str = "SELECT step_id, ord, symbol, position_id, quantity, avg_price, close,
     unrealised_pnl, stop, leverage FROM position_snapshots WHERE session_id = $1";
-
-/// The `positions` rows of a session, in the order of their actions.
-pub(crate) async fn positions(db: &mut dyn Db, session: SessionId) -> Result<Vec<PositionRow>, StoreError> {
-    let rows = db.query(POSITIONS, params![session]).await?;
-    rows.into_iter().map(|mut row| skip_origin(&mut row).and_then(|()| read_position(&mut row))).collect()
-}
-
-/// The `orders` rows of a session, in the order of commits.
-pub(crate) async fn orders(db: &mut dyn Db, session: SessionId) -> Result<Vec<OrderRow>, StoreError> {
-    let rows = db.query(ORDERS, params![session]).await?;
-    rows.into_iter().map(|mut row| skip_origin(&mut row).and_then(|()| read_order(&mut row))).collect()
-}
-
-fn skip_origin(row: &mut Row) -> Result<(), StoreError> {
-    row.get::<Option<i64>>()?;
-    row.get::<Option<i64>>().map(drop)
-}
 
 pub(crate) fn role(word: &str) -> Result<papertape_core::message::Role, StoreError> {
     use papertape_core::message::Role;
@@ -354,7 +343,7 @@ pub(crate) fn read_exposure(row: &mut Row) -> Result<ExposureRow, StoreError> {
     })
 }
 
-fn read_position(row: &mut Row) -> Result<PositionRow, StoreError> {
+pub(crate) fn read_position(row: &mut Row) -> Result<PositionRow, StoreError> {
     Ok(PositionRow {
         action_id: row.get()?,
         action_type: row.get()?,
@@ -368,7 +357,7 @@ fn read_position(row: &mut Row) -> Result<PositionRow, StoreError> {
     })
 }
 
-fn read_order(row: &mut Row) -> Result<OrderRow, StoreError> {
+pub(crate) fn read_order(row: &mut Row) -> Result<OrderRow, StoreError> {
     Ok(OrderRow {
         order_id: row.get()?,
         symbol: row.get()?,

@@ -1,0 +1,240 @@
+//! A job as lines that two runs can be compared by: two runs are equal if these are. One JSON object a
+//! line, canonical, sorted by agent, day and path, so that `diff` says where they part.
+//!
+//! Not in it is what may differ between equal runs: ids, the order of commits, hashes of the chain,
+//! attempts, usage, cost, wall time, the job's id, where a step was copied from, and the summaries.
+
+use crate::db::Db;
+use crate::error::StoreError;
+use crate::read::read_holding;
+use crate::record::implied;
+use crate::store::Store;
+use crate::texts;
+use crate::value::{Row, params};
+use futures::FutureExt as _;
+use papertape_core::id::{AgentName, ContentHash, JobId};
+use papertape_core::json;
+use papertape_core::record::{Implied, SessionId};
+use papertape_core::tape::StepPath;
+use papertape_core::time::Date;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::sync::Arc;
+
+/// So many steps' texts are in memory at a time.
+const GROUP: usize = 32;
+
+impl Store {
+    /// Writes a job's canonical form. `false` where there is no such job. At most one session's rows
+    /// and a few texts are in memory.
+    ///
+    /// # Errors
+    /// A database or a writer that fails.
+    pub async fn canonical_export(
+        &self,
+        job: &JobId,
+        out: &mut (dyn Write + Send),
+    ) -> Result<bool, StoreError> {
+        let wanted = job.clone();
+        let found = self
+            .read(move |db| {
+                let job = wanted.clone();
+                async move { outline(db, &job).await }.boxed()
+            })
+            .await?;
+        let Some((head, days)) = found else {
+            return Ok(false);
+        };
+        line(out, &head)?;
+        for day in days {
+            line(out, &day.line)?;
+            if let Some(session) = day.session {
+                self.export_session(session, &day, out).await?;
+            }
+        }
+        Ok(true)
+    }
+
+    async fn export_session(
+        &self,
+        id: SessionId,
+        day: &Day,
+        out: &mut (dyn Write + Send),
+    ) -> Result<(), StoreError> {
+        let session = self.read(move |db| session(db, id).boxed()).await?;
+        for value in session.lines {
+            line(out, &day.of(value))?;
+        }
+        let steps = Arc::new(session.steps);
+        for first in (0..steps.len()).step_by(GROUP) {
+            let all = Arc::clone(&steps);
+            let group = self
+                .read(move |db| {
+                    let all = Arc::clone(&all);
+                    async move { step_lines(db, &all[first..all.len().min(first + GROUP)]).await }.boxed()
+                })
+                .await?;
+            for value in group {
+                line(out, &day.of(value))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn line(out: &mut (dyn Write + Send), value: &Value) -> Result<(), StoreError> {
+    writeln!(out, "{}", json::canonical(value)).map_err(|error| StoreError::file("the export", &error))
+}
+
+struct Day {
+    agent: AgentName,
+    date: Date,
+    session: Option<SessionId>,
+    line: Value,
+}
+
+impl Day {
+    /// The line with the day that it belongs to.
+    fn of(&self, mut line: Value) -> Value {
+        line["agent"] = json!(self.agent);
+        line["date"] = json!(self.date);
+        line
+    }
+}
+
+struct Session {
+    lines: Vec<Value>,
+    steps: Vec<Step>,
+}
+
+struct Step {
+    path: StepPath,
+    line: Value,
+    outcome: Option<ContentHash>,
+    implied: Vec<Implied>,
+}
+
+async fn outline(db: &mut dyn Db, job: &JobId) -> Result<Option<(Value, Vec<Day>)>, StoreError> {
+    let sql = "SELECT kind, status, error, fingerprint FROM jobs WHERE job_id = $1";
+    let Some(mut row) = db.row(sql, params![job]).await? else {
+        return Ok(None);
+    };
+    let (kind, status, error): (String, String, Option<String>) = (row.get()?, row.get()?, row.get()?);
+    let fingerprint: ContentHash = row.get()?;
+    let head =
+        json!({ "row": "job", "kind": kind, "status": status, "error": error, "fingerprint": fingerprint });
+    // A session without its row of `job_details` was imported, and the other way round it has not begun.
+    let sql = "SELECT d.model, d.date, s.id, d.status, d.error FROM job_details d
+        LEFT JOIN trading_sessions s ON s.job_id = d.job_id AND s.date = d.date AND s.model = d.model
+        WHERE d.job_id = $1
+        UNION ALL
+        SELECT s.model, s.date, s.id, s.status, s.error FROM trading_sessions s
+        WHERE s.job_id = $1 AND NOT EXISTS (
+            SELECT 1 FROM job_details d WHERE d.job_id = s.job_id AND d.date = s.date AND d.model = s.model)";
+    let mut days = Vec::new();
+    for mut row in db.query(sql, params![job]).await? {
+        let (agent, date, session): (AgentName, Date, _) = (row.get()?, row.get()?, row.get()?);
+        let (status, error): (String, Option<String>) = (row.get()?, row.get()?);
+        let line =
+            json!({ "row": "day", "agent": agent, "date": date, "status": status, "error": error });
+        days.push(Day { agent, date, session, line });
+    }
+    days.sort_by(|left, right| (&left.agent, left.date).cmp(&(&right.agent, right.date)));
+    Ok(Some((head, days)))
+}
+
+async fn session(db: &mut dyn Db, id: SessionId) -> Result<Session, StoreError> {
+    let mut lines = Vec::new();
+    let sql = "SELECT status, error, metadata, starting_position, cash, portfolio_value, state_hash,
+        total_messages FROM trading_sessions WHERE id = $1";
+    if let Some(mut row) = db.row(sql, params![id]).await? {
+        let (status, error): (String, Option<String>) = (row.get()?, row.get()?);
+        let (metadata, starting): (Option<Value>, Option<Value>) = (row.get()?, row.get()?);
+        let (cash, value): (Option<rust_decimal::Decimal>, Option<rust_decimal::Decimal>) =
+            (row.get()?, row.get()?);
+        let (state, messages): (Option<ContentHash>, Option<i64>) = (row.get()?, row.get()?);
+        lines.push(json!({
+            "row": "session", "status": status, "error": error, "metadata": metadata,
+            "starting_position": starting, "cash": cash, "portfolio_value": value, "state": state,
+            "total_messages": messages,
+        }));
+    }
+    let sql = "SELECT node, hash FROM session_instructions WHERE session_id = $1 ORDER BY node";
+    for mut row in db.query(sql, params![id]).await? {
+        let (node, hash): (String, ContentHash) = (row.get()?, row.get()?);
+        lines.push(json!({ "row": "instructions", "node": node, "text": hash }));
+    }
+    let sql = "SELECT symbol, quantity, price FROM holdings WHERE session_id = $1 ORDER BY symbol";
+    for mut row in db.query(sql, params![id]).await? {
+        let mut line = json::to_value(&read_holding(&mut row)?);
+        line["row"] = json!("holding");
+        lines.push(line);
+    }
+    // Imported actions have no step.
+    let sql = format!(
+        "SELECT {} FROM positions WHERE session_id = $1 AND step_id IS NULL ORDER BY action_id",
+        implied::POSITION
+    );
+    for mut row in db.query(&sql, params![id]).await? {
+        lines.push(json::to_value(&Implied::Position(implied::read_position(&mut row)?)));
+    }
+    let steps = steps(db, id).await?;
+    Ok(Session { lines, steps })
+}
+
+async fn steps(db: &mut dyn Db, session: SessionId) -> Result<Vec<Step>, StoreError> {
+    let mut implied = implied::of_session(db, session).await?;
+    let sql = "SELECT id, path, class, digest, state, outcome_kind, outcome_ref FROM steps
+        WHERE session_id = $1 AND detached = 0";
+    let mut steps = Vec::new();
+    for mut row in db.query(sql, params![session]).await? {
+        let (id, path): (i64, StepPath) = (row.get()?, row.get()?);
+        steps.push(Step {
+            line: step_line(&path, &mut row)?,
+            outcome: row.get()?,
+            implied: implied.remove(&id).unwrap_or_default().into_values().collect(),
+            path,
+        });
+    }
+    steps.sort_by(|left, right| left.path.cmp(&right.path));
+    Ok(steps)
+}
+
+fn step_line(path: &StepPath, row: &mut Row) -> Result<Value, StoreError> {
+    let (class, digest): (String, ContentHash) = (row.get()?, row.get()?);
+    let (state, kind): (String, Option<String>) = (row.get()?, row.get()?);
+    Ok(json!({
+        "row": "step", "path": path, "class": class, "digest": digest, "state": state, "outcome_kind": kind,
+    }))
+}
+
+/// The lines of some steps and their rows, with the texts in their places.
+async fn step_lines(db: &mut dyn Db, steps: &[Step]) -> Result<Vec<Value>, StoreError> {
+    let outcomes: BTreeSet<ContentHash> = steps.iter().filter_map(|step| step.outcome).collect();
+    let outcomes = texts::documents(db, &outcomes).await?;
+    let contents: BTreeSet<ContentHash> = steps
+        .iter()
+        .flat_map(|step| &step.implied)
+        .filter_map(|row| match row {
+            Implied::Message(message) => Some(message.content),
+            _ => None,
+        })
+        .collect();
+    let contents: BTreeMap<ContentHash, String> = texts::fetch(db, &contents).await?;
+    let mut lines = Vec::new();
+    for step in steps {
+        let mut line = step.line.clone();
+        line["outcome"] = json!(step.outcome.and_then(|hash| outcomes.get(&hash)));
+        lines.push(line);
+        for row in &step.implied {
+            let mut line = json::to_value(row);
+            line["path"] = json!(step.path);
+            if let Implied::Message(message) = row {
+                line["content"] = json!(contents.get(&message.content));
+            }
+            lines.push(line);
+        }
+    }
+    Ok(lines)
+}

@@ -1,0 +1,328 @@
+//! Jobs and their model-days.
+
+use super::page::{List, Page, PageRequest, number, word};
+use crate::db::{Db, Statement};
+use crate::error::StoreError;
+use crate::queue::{JOB, read_job};
+use crate::record::agent_state;
+use crate::store::Store;
+use crate::value::{Value, params};
+use futures::FutureExt as _;
+use papertape_core::id::{AgentName, ContentHash, JobId};
+use papertape_core::message::Usage;
+use papertape_core::record::{AgentState, DayStatus, JobRow, JobStatus};
+use papertape_core::time::{Date, Timestamp, to_micros};
+use rust_decimal::Decimal;
+use serde::Serialize;
+use std::sync::Arc;
+
+const JOBS: List = List { name: "jobs", default: 50, most: 200 };
+
+/// Which jobs; all conditions hold together.
+#[derive(Clone, Debug, Default)]
+pub struct JobFilter {
+    /// Of this kind.
+    pub kind: Option<String>,
+    /// In this status.
+    pub status: Option<JobStatus>,
+}
+
+/// How many model-days of a job are in which status.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DayCounts {
+    /// Not begun.
+    pub queued: u64,
+    /// Under way.
+    pub running: u64,
+    /// Done.
+    pub completed: u64,
+    /// Broken off.
+    pub failed: u64,
+    /// Not to be done.
+    pub skipped: u64,
+}
+
+/// What was used: tokens and USD.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Used {
+    /// Tokens.
+    #[serde(flatten)]
+    pub usage: Usage,
+    /// USD, as far as prices are known.
+    pub cost_usd: Decimal,
+}
+
+/// A job in a list.
+#[derive(Clone, Debug)]
+pub struct JobOverview {
+    /// The job.
+    pub job: JobRow,
+    /// Its model-days.
+    pub days: DayCounts,
+    /// What it has used, summaries included.
+    pub used: Used,
+}
+
+/// A row of `job_details`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DayRow {
+    /// The trading day.
+    pub date: Date,
+    /// The agent.
+    pub agent: AgentName,
+    /// Its hash: see `NewDay::agent_hash`.
+    pub agent_hash: ContentHash,
+    /// Its status.
+    pub status: DayStatus,
+    /// Why it failed or was skipped.
+    pub error: Option<String>,
+    /// When its session was opened.
+    pub started_at: Option<Timestamp>,
+    /// When its session was closed.
+    pub completed_at: Option<Timestamp>,
+}
+
+/// A job with its model-days.
+#[derive(Clone, Debug)]
+pub struct JobDetails {
+    /// The job.
+    pub job: JobRow,
+    /// Has somebody asked for it to be cancelled?
+    pub cancel_requested: bool,
+    /// Its model-days, by date and agent.
+    pub days: Vec<DayRow>,
+    /// What its sessions have used.
+    pub used: Used,
+    /// What its summaries have used.
+    pub used_by_summaries: Used,
+}
+
+/// A model-day that is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompletedDay {
+    /// The agent's hash.
+    pub agent_hash: ContentHash,
+    /// The trading day.
+    pub date: Date,
+    /// The agent's name then.
+    pub agent: AgentName,
+    /// The job that did it.
+    pub job: JobId,
+}
+
+/// The newest job that an agent can be continued from.
+#[derive(Clone, Debug)]
+pub struct NewestJob {
+    /// The job.
+    pub job: JobId,
+    /// The last day that the agent completed in it.
+    pub date: Date,
+    /// The agent's state after that day.
+    pub state: AgentState,
+}
+
+impl Store {
+    /// Jobs, newest first.
+    ///
+    /// # Errors
+    /// A bad cursor, or a database that fails.
+    pub async fn jobs(&self, filter: &JobFilter, page: &PageRequest) -> Result<Page<JobOverview>, StoreError> {
+        let wanted = Arc::new((filter.clone(), page.clone()));
+        self.read(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move { jobs(db, &wanted.0, &wanted.1).await }.boxed()
+        })
+        .await
+    }
+
+    /// A job with all its model-days; `None` where there is none.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn job_details(&self, job: &JobId) -> Result<Option<JobDetails>, StoreError> {
+        let job = job.clone();
+        self.read(move |db| {
+            let job = job.clone();
+            async move { job_details(db, &job).await }.boxed()
+        })
+        .await
+    }
+
+    /// Model-days from `from` to `to` that agents of this hash have completed, in jobs that no other
+    /// has replaced; by date, the newest job first.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn completed_days(
+        &self,
+        agent_hash: ContentHash,
+        from: Date,
+        to: Date,
+    ) -> Result<Vec<CompletedDay>, StoreError> {
+        let sql = "SELECT d.agent_hash, d.date, d.model, d.job_id FROM job_details d
+            JOIN jobs j ON j.job_id = d.job_id
+            WHERE d.agent_hash = $1 AND d.date >= $2 AND d.date <= $3 AND d.status = 'completed'
+                AND j.superseded_by IS NULL
+            ORDER BY d.date, j.created_at DESC, d.job_id DESC";
+        self.read(move |db| {
+            async move {
+                let rows = db.query(sql, params![agent_hash, from, to]).await?;
+                let read = |mut row: crate::value::Row| {
+                    Ok(CompletedDay {
+                        agent_hash: row.get()?,
+                        date: row.get()?,
+                        agent: row.get()?,
+                        job: row.get()?,
+                    })
+                };
+                rows.into_iter().map(read).collect()
+            }
+            .boxed()
+        })
+        .await
+    }
+
+    /// The newest completed, not replaced simulation that has the agent, and where the agent stood at
+    /// its end. `None` where there is none.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn newest_completed_job(&self, agent: &AgentName) -> Result<Option<NewestJob>, StoreError> {
+        let agent = agent.clone();
+        self.read(move |db| {
+            let agent = agent.clone();
+            async move { newest(db, &agent).await }.boxed()
+        })
+        .await
+    }
+
+    /// Deletes a job with all that hangs on it; texts stay, since others may share them. A worker that
+    /// still runs it loses its lease. `false` where there is none.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn delete_job(&self, job: &JobId) -> Result<bool, StoreError> {
+        let job = job.clone();
+        self.write(move |db| {
+            let job = job.clone();
+            async move {
+                let deleted = db.execute("DELETE FROM jobs WHERE job_id = $1", params![&job]).await?;
+                Ok(deleted > 0)
+            }
+            .boxed()
+        })
+        .await
+    }
+}
+
+async fn jobs(db: &mut dyn Db, filter: &JobFilter, page: &PageRequest) -> Result<Page<JobOverview>, StoreError> {
+    let mut statement = Statement::new(format!("SELECT {JOB} FROM jobs WHERE 1 = 1"));
+    if let Some(kind) = &filter.kind {
+        statement.add(" AND kind = ?", [kind.into()]);
+    }
+    if let Some(status) = filter.status {
+        statement.add(" AND status = ?", [status.into()]);
+    }
+    if let Some([created_at, id]) = JOBS.key(page)? {
+        let key = [number(&created_at)?.into(), word(&id)?.into()];
+        statement.add(" AND (created_at, job_id) < (?, ?)", key);
+    }
+    let limit = Value::from(JOBS.limit(page) + 1);
+    statement.add(" ORDER BY created_at DESC, job_id DESC LIMIT ?", [limit]);
+    let mut found = Vec::new();
+    for mut row in statement.query(db).await? {
+        let job = read_job(&mut row)?;
+        found.push(JobOverview { job, days: DayCounts::default(), used: Used::default() });
+    }
+    let mut page = JOBS.page(page, found, |item| {
+        vec![to_micros(item.job.created_at).into(), item.job.id.as_str().into()]
+    });
+    for item in &mut page.items {
+        item.days = day_counts(db, &item.job.id).await?;
+        let (own, summaries) = used(db, &item.job.id).await?;
+        item.used = own.and(summaries);
+    }
+    Ok(page)
+}
+
+async fn day_counts(db: &mut dyn Db, job: &JobId) -> Result<DayCounts, StoreError> {
+    let sql = "SELECT status, count(*) FROM job_details WHERE job_id = $1 GROUP BY status";
+    let mut counts = DayCounts::default();
+    for mut row in db.query(sql, params![job]).await? {
+        let slot = match row.get::<DayStatus>()? {
+            DayStatus::Queued => &mut counts.queued,
+            DayStatus::Running => &mut counts.running,
+            DayStatus::Completed => &mut counts.completed,
+            DayStatus::Failed => &mut counts.failed,
+            DayStatus::Skipped => &mut counts.skipped,
+        };
+        *slot = row.get()?;
+    }
+    Ok(counts)
+}
+
+impl Used {
+    fn and(self, other: Self) -> Self {
+        let mut usage = self.usage;
+        usage += other.usage;
+        Self { usage, cost_usd: self.cost_usd + other.cost_usd }
+    }
+}
+
+/// What a job's sessions have used, and its summaries. Summed here: SQLite has no exact decimals.
+async fn used(db: &mut dyn Db, job: &JobId) -> Result<(Used, Used), StoreError> {
+    let sql = "SELECT input_tokens, cached_tokens, output_tokens, cost_usd, detached_input_tokens,
+        detached_cached_tokens, detached_output_tokens, detached_cost_usd
+        FROM trading_sessions WHERE job_id = $1";
+    let mut sums = (Used::default(), Used::default());
+    for mut row in db.query(sql, params![job]).await? {
+        for sum in [&mut sums.0, &mut sums.1] {
+            let usage = Usage {
+                input_tokens: row.get()?,
+                cached_tokens: row.get()?,
+                output_tokens: row.get()?,
+            };
+            *sum = sum.and(Used { usage, cost_usd: row.get()? });
+        }
+    }
+    Ok(sums)
+}
+
+async fn job_details(db: &mut dyn Db, id: &JobId) -> Result<Option<JobDetails>, StoreError> {
+    let sql = format!("SELECT {JOB}, cancel_requested FROM jobs WHERE job_id = $1");
+    let Some(mut row) = db.row(&sql, params![id]).await? else {
+        return Ok(None);
+    };
+    let (job, cancel_requested) = (read_job(&mut row)?, row.get()?);
+    let sql = "SELECT date, model, agent_hash, status, error, started_at, completed_at
+        FROM job_details WHERE job_id = $1 ORDER BY date, model";
+    let mut days = Vec::new();
+    for mut row in db.query(sql, params![id]).await? {
+        days.push(DayRow {
+            date: row.get()?,
+            agent: row.get()?,
+            agent_hash: row.get()?,
+            status: row.get()?,
+            error: row.get()?,
+            started_at: row.get()?,
+            completed_at: row.get()?,
+        });
+    }
+    let (used, used_by_summaries) = used(db, id).await?;
+    Ok(Some(JobDetails { job, cancel_requested, days, used, used_by_summaries }))
+}
+
+async fn newest(db: &mut dyn Db, agent: &AgentName) -> Result<Option<NewestJob>, StoreError> {
+    let sql = "SELECT j.job_id, max(d.date) FROM jobs j JOIN job_details d ON d.job_id = j.job_id
+        WHERE d.model = $1 AND d.status = 'completed' AND j.kind = 'simulate' AND j.status = 'completed'
+            AND j.superseded_by IS NULL
+        GROUP BY j.job_id, j.created_at ORDER BY j.created_at DESC, j.job_id DESC LIMIT 1";
+    let Some(mut row) = db.row(sql, params![agent]).await? else {
+        return Ok(None);
+    };
+    let (job, date): (JobId, Date) = (row.get()?, row.get()?);
+    let state = agent_state(db, &job, agent, None)
+        .await?
+        .ok_or_else(|| StoreError::inconsistent(format!("the job {job} has left no state of {agent}")))?;
+    Ok(Some(NewestJob { job, date, state }))
+}

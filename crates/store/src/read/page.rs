@@ -1,0 +1,110 @@
+//! Pages of a list. A cursor holds the sort key of the last row that was given, and keys never change:
+//! whatever is added meanwhile, a row that was there when the first page was read comes exactly once.
+
+use crate::error::StoreError;
+use serde::Serialize;
+use serde_json::Value;
+
+/// Which part of a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageRequest {
+    /// How many rows at most; 0 is the list's own default, and no page is longer than its bound.
+    pub limit: u32,
+    /// [`Page::next`] of the page before; `None`: from the beginning.
+    pub cursor: Option<String>,
+}
+
+impl PageRequest {
+    /// The first so many rows.
+    #[must_use]
+    pub const fn first(limit: u32) -> Self {
+        Self { limit, cursor: None }
+    }
+
+    /// The page that follows another.
+    #[must_use]
+    pub fn after(limit: u32, cursor: &str) -> Self {
+        Self { limit, cursor: Some(cursor.to_owned()) }
+    }
+}
+
+/// A part of a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Page<T> {
+    /// The rows.
+    pub items: Vec<T>,
+    /// Where the next page begins; `None`: this is the last.
+    pub next: Option<String>,
+}
+
+/// A list's name, default and bound.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct List {
+    pub(crate) name: &'static str,
+    pub(crate) default: u32,
+    pub(crate) most: u32,
+}
+
+impl List {
+    /// How many rows to give.
+    pub(crate) fn limit(self, request: &PageRequest) -> usize {
+        let limit = if request.limit == 0 { self.default } else { request.limit.min(self.most) };
+        limit as usize
+    }
+
+    /// The last row's key, where the request has a cursor.
+    pub(crate) fn key<const N: usize>(
+        self,
+        request: &PageRequest,
+    ) -> Result<Option<[Value; N]>, StoreError> {
+        let Some(cursor) = &request.cursor else {
+            return Ok(None);
+        };
+        let read = || {
+            let bytes = from_hex(cursor)?;
+            let Value::Array(mut key) = serde_json::from_slice(&bytes).ok()? else {
+                return None;
+            };
+            (!key.is_empty() && key.remove(0) == self.name).then(|| key.try_into().ok())?
+        };
+        read().map(Some).ok_or(StoreError::BadCursor)
+    }
+
+    /// A page of rows, of which one more than the limit was read.
+    pub(crate) fn page<T>(
+        self,
+        request: &PageRequest,
+        mut items: Vec<T>,
+        key: impl Fn(&T) -> Vec<Value>,
+    ) -> Page<T> {
+        let limit = self.limit(request);
+        let more = items.len() > limit;
+        items.truncate(limit);
+        let next = items.last().filter(|_| more).map(|last| {
+            let mut whole = vec![Value::from(self.name)];
+            whole.extend(key(last));
+            to_hex(Value::Array(whole).to_string().as_bytes())
+        });
+        Page { items, next }
+    }
+}
+
+/// A number of a cursor.
+pub(crate) fn number(value: &Value) -> Result<i64, StoreError> {
+    value.as_i64().ok_or(StoreError::BadCursor)
+}
+
+/// A text of a cursor.
+pub(crate) fn word(value: &Value) -> Result<String, StoreError> {
+    value.as_str().map(str::to_owned).ok_or(StoreError::BadCursor)
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let digits: Vec<u8> =
+        text.chars().map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok())).collect::<Option<_>>()?;
+    digits.len().is_multiple_of(2).then(|| digits.chunks(2).map(|pair| pair[0] * 16 + pair[1]).collect())
+}

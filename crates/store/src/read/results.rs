@@ -1,0 +1,233 @@
+//! What sessions came to.
+
+use super::by_session;
+use super::page::{List, Page, PageRequest, number, word};
+use crate::db::{Db, Statement};
+use crate::error::StoreError;
+use crate::record::implied::{ORDER, POSITION, read_order, read_position};
+use crate::store::Store;
+use crate::value::{Row, Value};
+use futures::FutureExt as _;
+use papertape_core::id::{AgentName, JobId};
+use papertape_core::money::Money;
+use papertape_core::record::{
+    DayStatus, HoldingRow, OrderRow, PositionRow, SessionId, StartingPosition,
+};
+use papertape_core::time::Date;
+use std::sync::Arc;
+
+const RESULTS: List = List { name: "results", default: 50, most: 200 };
+
+/// Which sessions; all conditions hold together.
+#[derive(Clone, Debug, Default)]
+pub struct ResultFilter {
+    /// On this day or later.
+    pub from: Option<Date>,
+    /// On this day or earlier.
+    pub to: Option<Date>,
+    /// Of this agent.
+    pub agent: Option<AgentName>,
+    /// Of this job.
+    pub job: Option<JobId>,
+}
+
+/// What a session came to. What its close writes is `None` until it is closed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionResult {
+    /// The session.
+    pub id: SessionId,
+    /// Its job.
+    pub job: JobId,
+    /// The trading day.
+    pub date: Date,
+    /// The agent.
+    pub agent: AgentName,
+    /// `running` until it is closed.
+    pub status: DayStatus,
+    /// Why it failed.
+    pub error: Option<String>,
+    /// The agent's session before this one in the same job.
+    pub previous_date: Option<Date>,
+    /// What was held before the day.
+    pub starting: Option<StartingPosition>,
+    /// What is held at the close, by symbol.
+    pub holdings: Vec<HoldingRow>,
+    /// Cash at the close.
+    pub cash: Option<Money>,
+    /// Value at the close.
+    pub portfolio_value: Option<Money>,
+    /// Its actions.
+    pub positions: Vec<PositionRow>,
+    /// What became of its orders, rejections among them.
+    pub orders: Vec<OrderRow>,
+    /// Metadata and provenance.
+    pub metadata: Option<serde_json::Value>,
+    /// Its summary.
+    pub session_summary: Option<String>,
+}
+
+/// An agent's account at a day's close.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DailyValue {
+    /// The agent.
+    pub agent: AgentName,
+    /// The trading day.
+    pub date: Date,
+    /// How the day ended.
+    pub status: DayStatus,
+    /// Cash at the close.
+    pub cash: Money,
+    /// Value at the close.
+    pub portfolio_value: Money,
+    /// Value before the day.
+    pub starting_value: Money,
+    /// Metadata and provenance.
+    pub metadata: serde_json::Value,
+}
+
+impl Store {
+    /// Sessions with what they came to, by day, agent and id.
+    ///
+    /// # Errors
+    /// A bad cursor, or a database that fails.
+    pub async fn results(
+        &self,
+        filter: &ResultFilter,
+        page: &PageRequest,
+    ) -> Result<Page<SessionResult>, StoreError> {
+        let wanted = Arc::new((filter.clone(), page.clone()));
+        self.read(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move { results(db, &wanted.0, &wanted.1).await }.boxed()
+        })
+        .await
+    }
+
+    /// The accounts at the closes of a job's sessions, by agent and day: as many rows as the job has
+    /// closed model-days.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn daily_values(
+        &self,
+        job: &JobId,
+        agent: Option<&AgentName>,
+    ) -> Result<Vec<DailyValue>, StoreError> {
+        let wanted = Arc::new((job.clone(), agent.cloned()));
+        self.read(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move { daily_values(db, &wanted.0, wanted.1.as_ref()).await }.boxed()
+        })
+        .await
+    }
+}
+
+async fn results(
+    db: &mut dyn Db,
+    filter: &ResultFilter,
+    page: &PageRequest,
+) -> Result<Page<SessionResult>, StoreError> {
+    let mut statement = Statement::new(
+        "SELECT s.id, s.job_id, s.date, s.model, s.status, s.error,
+         (SELECT max(b.date) FROM trading_sessions b
+             WHERE b.job_id = s.job_id AND b.model = s.model AND b.date < s.date),
+         s.starting_position, s.cash, s.portfolio_value, s.metadata, s.session_summary
+         FROM trading_sessions s WHERE 1 = 1",
+    );
+    if let Some(from) = filter.from {
+        statement.add(" AND s.date >= ?", [from.into()]);
+    }
+    if let Some(to) = filter.to {
+        statement.add(" AND s.date <= ?", [to.into()]);
+    }
+    if let Some(agent) = &filter.agent {
+        statement.add(" AND s.model = ?", [agent.into()]);
+    }
+    if let Some(job) = &filter.job {
+        statement.add(" AND s.job_id = ?", [job.into()]);
+    }
+    if let Some([date, agent, id]) = RESULTS.key(page)? {
+        let key = [word(&date)?.into(), word(&agent)?.into(), number(&id)?.into()];
+        statement.add(" AND (s.date, s.model, s.id) > (?, ?, ?)", key);
+    }
+    statement.add(" ORDER BY s.date, s.model, s.id LIMIT ?", [Value::from(RESULTS.limit(page) + 1)]);
+    let rows = statement.query(db).await?;
+    let found = rows.into_iter().map(result).collect::<Result<Vec<_>, StoreError>>()?;
+    let mut page = RESULTS.page(page, found, |item| {
+        vec![item.date.to_string().into(), item.agent.as_str().into(), item.id.0.into()]
+    });
+
+    let ids: Vec<SessionId> = page.items.iter().map(|item| item.id).collect();
+    let sql =
+        format!("SELECT session_id, {POSITION} FROM positions WHERE session_id IN (?) ORDER BY action_id");
+    let mut positions = by_session(db, &sql, &ids, read_position).await?;
+    let sql = format!("SELECT session_id, {ORDER} FROM orders WHERE session_id IN (?) ORDER BY n");
+    let mut orders = by_session(db, &sql, &ids, read_order).await?;
+    let sql = "SELECT session_id, symbol, quantity, price FROM holdings WHERE session_id IN (?)
+        ORDER BY symbol";
+    let mut holdings = by_session(db, sql, &ids, read_holding).await?;
+    for item in &mut page.items {
+        item.positions = positions.remove(&item.id).unwrap_or_default();
+        item.orders = orders.remove(&item.id).unwrap_or_default();
+        item.holdings = holdings.remove(&item.id).unwrap_or_default();
+    }
+    Ok(page)
+}
+
+fn result(mut row: Row) -> Result<SessionResult, StoreError> {
+    Ok(SessionResult {
+        id: row.get()?,
+        job: row.get()?,
+        date: row.get()?,
+        agent: row.get()?,
+        status: row.get()?,
+        error: row.get()?,
+        previous_date: row.get()?,
+        starting: row.get::<Option<serde_json::Value>>()?.map(read_starting).transpose()?,
+        holdings: Vec::new(),
+        cash: row.get()?,
+        portfolio_value: row.get()?,
+        positions: Vec::new(),
+        orders: Vec::new(),
+        metadata: row.get()?,
+        session_summary: row.get()?,
+    })
+}
+
+pub(crate) fn read_starting(value: serde_json::Value) -> Result<StartingPosition, StoreError> {
+    serde_json::from_value(value)
+        .map_err(|error| StoreError::inconsistent(format!("a starting position cannot be read: {error}")))
+}
+
+pub(crate) fn read_holding(row: &mut Row) -> Result<HoldingRow, StoreError> {
+    Ok(HoldingRow { symbol: row.get()?, quantity: row.get()?, price: row.get()? })
+}
+
+async fn daily_values(
+    db: &mut dyn Db,
+    job: &JobId,
+    agent: Option<&AgentName>,
+) -> Result<Vec<DailyValue>, StoreError> {
+    let mut statement = Statement::default();
+    statement.add(
+        "SELECT model, date, status, cash, portfolio_value, starting_position, metadata
+         FROM trading_sessions WHERE job_id = ? AND completed_at IS NOT NULL",
+        [job.into()],
+    );
+    if let Some(agent) = agent {
+        statement.add(" AND model = ?", [agent.into()]);
+    }
+    statement.add(" ORDER BY model, date", []);
+    let read = |mut row: Row| {
+        Ok(DailyValue {
+            agent: row.get()?,
+            date: row.get()?,
+            status: row.get()?,
+            cash: row.get()?,
+            portfolio_value: row.get()?,
+            starting_value: read_starting(row.get()?)?.portfolio_value,
+            metadata: row.get()?,
+        })
+    };
+    statement.query(db).await?.into_iter().map(read).collect()
+}

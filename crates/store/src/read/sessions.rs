@@ -1,0 +1,275 @@
+//! Sessions with what was said and done in them.
+
+use super::by_session;
+use super::page::{List, Page, PageRequest, number};
+use crate::db::{Db, Statement};
+use crate::error::StoreError;
+use crate::record::implied::{POSITION, read_position, role};
+use crate::search;
+use crate::store::Store;
+use crate::texts::decode;
+use crate::value::{Row, Value};
+use futures::FutureExt as _;
+use papertape_core::id::{AgentName, JobId, Symbol};
+use papertape_core::message::Role;
+use papertape_core::record::{DayStatus, PositionRow, SessionId};
+use papertape_core::tape::{Key, StepPath};
+use papertape_core::time::{Date, Timestamp, to_micros};
+use std::sync::Arc;
+
+const SESSIONS: List = List { name: "sessions", default: 50, most: 200 };
+/// With their conversations.
+const WHOLE: List = List { name: "sessions", default: 10, most: 50 };
+
+/// Which sessions; all conditions hold together.
+#[derive(Clone, Debug, Default)]
+pub struct SessionFilter {
+    /// Of this job.
+    pub job: Option<JobId>,
+    /// Of this trading day.
+    pub date: Option<Date>,
+    /// Of this agent.
+    pub agent: Option<AgentName>,
+    /// That concern this instrument: in their positions, their orders or their steps.
+    pub symbol: Option<Symbol>,
+    /// In which this node speaks, with its round (`Bull Researcher#1`) or in any (`Bull Researcher`).
+    /// The conversation is the node's alone.
+    pub node: Option<String>,
+    /// In which one message has all these words.
+    pub q: Option<String>,
+}
+
+/// A session, as `GET /reasoning` shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionView {
+    /// Its id.
+    pub id: SessionId,
+    /// Its job.
+    pub job: JobId,
+    /// The trading day.
+    pub date: Date,
+    /// The agent.
+    pub agent: AgentName,
+    /// `running` until it is closed.
+    pub status: DayStatus,
+    /// Why it failed.
+    pub error: Option<String>,
+    /// Its summary.
+    pub session_summary: Option<String>,
+    /// Why it has none.
+    pub summary_error: Option<String>,
+    /// When it was opened.
+    pub started_at: Timestamp,
+    /// When it was closed.
+    pub completed_at: Option<Timestamp>,
+    /// How many messages it had at its close.
+    pub total_messages: Option<u32>,
+    /// Its actions.
+    pub positions: Vec<PositionRow>,
+    /// What its nodes were told, by node; with the conversation alone.
+    pub instructions: Vec<Instructions>,
+    /// What was said, where it was asked for.
+    pub conversation: Option<Vec<MessageView>>,
+}
+
+/// What a node was told before its conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instructions {
+    /// The node's scope.
+    pub node: String,
+    /// The text.
+    pub text: String,
+}
+
+/// A row of `reasoning_logs`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MessageView {
+    /// From 0 in a session, in the order of commits.
+    pub message_index: u32,
+    /// Who speaks.
+    pub role: Role,
+    /// What is said.
+    pub content: String,
+    /// Its summary.
+    pub summary: Option<String>,
+    /// Why it has none.
+    pub summary_error: Option<String>,
+    /// The tool that answers.
+    pub tool_name: Option<String>,
+    /// What it was asked.
+    pub tool_input: Option<serde_json::Value>,
+    /// When it was kept.
+    pub timestamp: Timestamp,
+    /// Its step.
+    pub path: StepPath,
+    /// Its node with the round.
+    pub node: String,
+    /// Its event.
+    pub n: i64,
+}
+
+impl Store {
+    /// Sessions in the order in which they were opened, with their actions and, where
+    /// `conversation`, with all that was said. A page of whole conversations has at most 50.
+    ///
+    /// # Errors
+    /// A bad cursor, or a database that fails.
+    pub async fn sessions(
+        &self,
+        filter: &SessionFilter,
+        conversation: bool,
+        page: &PageRequest,
+    ) -> Result<Page<SessionView>, StoreError> {
+        let wanted = Arc::new((filter.clone(), page.clone()));
+        self.read(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move { sessions(db, &wanted.0, conversation, &wanted.1).await }.boxed()
+        })
+        .await
+    }
+}
+
+async fn sessions(
+    db: &mut dyn Db,
+    filter: &SessionFilter,
+    conversation: bool,
+    page: &PageRequest,
+) -> Result<Page<SessionView>, StoreError> {
+    let list = if conversation { WHOLE } else { SESSIONS };
+    let mut statement = Statement::new(
+        "SELECT s.id, s.job_id, s.date, s.model, s.status, s.error, s.session_summary, s.summary_error,
+         s.started_at, s.completed_at, s.total_messages FROM trading_sessions s WHERE 1 = 1",
+    );
+    if !conditions(db, filter, &mut statement) {
+        return Ok(Page { items: Vec::new(), next: None });
+    }
+    if let Some([started_at, id]) = list.key(page)? {
+        let key = [number(&started_at)?.into(), number(&id)?.into()];
+        statement.add(" AND (s.started_at, s.id) > (?, ?)", key);
+    }
+    statement.add(" ORDER BY s.started_at, s.id LIMIT ?", [Value::from(list.limit(page) + 1)]);
+    let rows = statement.query(db).await?;
+    let found = rows.into_iter().map(session).collect::<Result<Vec<_>, StoreError>>()?;
+    let mut page = list.page(page, found, |item| vec![to_micros(item.started_at).into(), item.id.0.into()]);
+
+    let ids: Vec<SessionId> = page.items.iter().map(|item| item.id).collect();
+    let sql =
+        format!("SELECT session_id, {POSITION} FROM positions WHERE session_id IN (?) ORDER BY action_id");
+    let mut positions = by_session(db, &sql, &ids, read_position).await?;
+    for item in &mut page.items {
+        item.positions = positions.remove(&item.id).unwrap_or_default();
+    }
+    if conversation {
+        let instructions_sql = "SELECT i.session_id, i.node, t.body, t.encoding FROM session_instructions i
+            JOIN texts t ON t.hash = i.hash WHERE i.session_id IN (?) ORDER BY i.n";
+        let mut instructions = by_session(db, instructions_sql, &ids, |row| {
+            Ok(Instructions { node: row.get()?, text: decode(row.get()?, row.get()?)? })
+        })
+        .await?;
+        for item in &mut page.items {
+            item.instructions = instructions.remove(&item.id).unwrap_or_default();
+            item.conversation = Some(messages(db, item.id, filter.node.as_deref()).await?);
+        }
+    }
+    Ok(page)
+}
+
+/// Adds the filter's conditions. `false`: nothing can match.
+fn conditions(db: &dyn Db, filter: &SessionFilter, statement: &mut Statement) -> bool {
+    if let Some(job) = &filter.job {
+        statement.add(" AND s.job_id = ?", [job.into()]);
+    }
+    if let Some(date) = filter.date {
+        statement.add(" AND s.date = ?", [date.into()]);
+    }
+    if let Some(agent) = &filter.agent {
+        statement.add(" AND s.model = ?", [agent.into()]);
+    }
+    if let Some(symbol) = &filter.symbol {
+        // A path begins with the instrument's scope, spelled as the tape spells it.
+        let scope = format!("{}/", Key::Symbol(symbol.as_str().to_owned()));
+        statement.add(
+            " AND (EXISTS (SELECT 1 FROM positions p WHERE p.session_id = s.id AND p.symbol = ?)
+              OR EXISTS (SELECT 1 FROM orders o WHERE o.session_id = s.id AND o.symbol = ?)
+              OR EXISTS (SELECT 1 FROM steps t WHERE t.session_id = s.id
+                  AND substr(t.path, 1, ?) = ?))",
+            [symbol.into(), symbol.into(), scope.chars().count().into(), scope.into()],
+        );
+    }
+    if filter.node.is_none() && filter.q.is_none() {
+        return true;
+    }
+    statement.add(" AND EXISTS (SELECT 1 FROM reasoning_log_rows m WHERE m.session_id = s.id", []);
+    if let Some(node) = &filter.node {
+        of_node(statement, node);
+    }
+    if let Some(q) = &filter.q {
+        let Some((condition, words)) = search::condition(db.backend(), "m.content_id", q) else {
+            return false;
+        };
+        statement.add(&format!(" AND {condition}"), [words]);
+    }
+    statement.add(")", []);
+    true
+}
+
+fn of_node(statement: &mut Statement, node: &str) {
+    let any_round = format!("{node}#");
+    statement.add(
+        " AND (m.node = ? OR substr(m.node, 1, ?) = ?)",
+        [node.into(), any_round.chars().count().into(), any_round.into()],
+    );
+}
+
+fn session(mut row: Row) -> Result<SessionView, StoreError> {
+    Ok(SessionView {
+        id: row.get()?,
+        job: row.get()?,
+        date: row.get()?,
+        agent: row.get()?,
+        status: row.get()?,
+        error: row.get()?,
+        session_summary: row.get()?,
+        summary_error: row.get()?,
+        started_at: row.get()?,
+        completed_at: row.get()?,
+        total_messages: row.get()?,
+        positions: Vec::new(),
+        instructions: Vec::new(),
+        conversation: None,
+    })
+}
+
+async fn messages(
+    db: &mut dyn Db,
+    session: SessionId,
+    node: Option<&str>,
+) -> Result<Vec<MessageView>, StoreError> {
+    let mut statement = Statement::default();
+    statement.add(
+        "SELECT m.message_index, m.role, t.body, t.encoding, m.summary, m.summary_error, m.tool_name,
+         m.tool_input, m.timestamp, m.path, m.node, m.n
+         FROM reasoning_log_rows m JOIN texts t ON t.id = m.content_id WHERE m.session_id = ?",
+        [session.into()],
+    );
+    if let Some(node) = node {
+        of_node(&mut statement, node);
+    }
+    statement.add(" ORDER BY m.message_index", []);
+    let read = |mut row: Row| {
+        Ok(MessageView {
+            message_index: row.get()?,
+            role: role(&row.get::<String>()?)?,
+            content: decode(row.get()?, row.get()?)?,
+            summary: row.get()?,
+            summary_error: row.get()?,
+            tool_name: row.get()?,
+            tool_input: row.get()?,
+            timestamp: row.get()?,
+            path: row.get()?,
+            node: row.get()?,
+            n: row.get()?,
+        })
+    };
+    statement.query(db).await?.into_iter().map(read).collect()
+}

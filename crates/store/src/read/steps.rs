@@ -1,0 +1,190 @@
+//! The tape and the exposure record, for those who look at them.
+
+use super::page::{List, Page, PageRequest, number};
+use crate::db::{Db, Statement};
+use crate::error::StoreError;
+use crate::record::implied::{EXPOSURE, read_exposure};
+use crate::record::read_state;
+use crate::store::Store;
+use crate::value::{Row, Value, params};
+use futures::FutureExt as _;
+use papertape_core::id::{ContentHash, JobId};
+use papertape_core::message::Usage;
+use papertape_core::record::{ExposureRow, SessionId};
+use papertape_core::tape::{Class, State, StepPath};
+use papertape_core::time::Timestamp;
+use rust_decimal::Decimal;
+
+const STEPS: List = List { name: "steps", default: 100, most: 1000 };
+const EXPOSURES: List = List { name: "exposures", default: 100, most: 1000 };
+
+/// A step, as readers see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepView {
+    /// Its id, in the order in which steps were begun.
+    pub id: i64,
+    /// Where it stands.
+    pub path: StepPath,
+    /// Is it of the summaries' own tape?
+    pub detached: bool,
+    /// Which link of the session's chain it is; `None` while it is open.
+    pub seq: Option<i64>,
+    /// Its class.
+    pub class: Class,
+    /// Its digest.
+    pub digest: ContentHash,
+    /// Hash of the document that says what was asked.
+    pub request_ref: Option<ContentHash>,
+    /// Its state.
+    pub state: State,
+    /// Hash of the outcome's document.
+    pub outcome_ref: Option<ContentHash>,
+    /// `job/session/path` that it was copied from.
+    pub reused_from: Option<String>,
+    /// What all its attempts have used.
+    pub usage: Usage,
+    /// What that cost in USD; `None` where no price is known.
+    pub cost_usd: Option<Decimal>,
+    /// When it was begun.
+    pub started_at: Timestamp,
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
+    /// How many attempts were sent.
+    pub attempts: u32,
+    /// How many of these a crash or a stop has cut off.
+    pub interrupted: u32,
+    /// Its link's hash.
+    pub hash: Option<ContentHash>,
+}
+
+/// A row of the exposure record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExposureView {
+    /// The row's id, in the order of commits.
+    pub id: i64,
+    /// The step that read.
+    pub path: StepPath,
+    /// What it was shown.
+    pub shown: ExposureRow,
+}
+
+impl Store {
+    /// A session's steps in the order in which they were begun, summaries' among them.
+    ///
+    /// # Errors
+    /// A bad cursor, or a database that fails.
+    pub async fn steps(&self, session: SessionId, page: &PageRequest) -> Result<Page<StepView>, StoreError> {
+        let page = page.clone();
+        self.read(move |db| {
+            let page = page.clone();
+            async move { steps(db, session, &page).await }.boxed()
+        })
+        .await
+    }
+
+    /// What a session was shown of the market, in the order of commits.
+    ///
+    /// # Errors
+    /// A bad cursor, or a database that fails.
+    pub async fn exposures(
+        &self,
+        session: SessionId,
+        page: &PageRequest,
+    ) -> Result<Page<ExposureView>, StoreError> {
+        let page = page.clone();
+        self.read(move |db| {
+            let page = page.clone();
+            async move { exposures(db, session, &page).await }.boxed()
+        })
+        .await
+    }
+
+    /// How many attempts of a job were cut off and had to be made again.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn interrupted_attempts(&self, job: &JobId) -> Result<u64, StoreError> {
+        let job = job.clone();
+        self.read(move |db| {
+            let job = job.clone();
+            async move {
+                let sql = "SELECT count(*) FROM step_attempts a JOIN steps s ON s.id = a.step_id
+                    JOIN trading_sessions t ON t.id = s.session_id
+                    WHERE t.job_id = $1 AND a.error = 'interrupted'";
+                db.row(sql, params![&job]).await?.map_or(Ok(0), |mut row| row.get())
+            }
+            .boxed()
+        })
+        .await
+    }
+}
+
+async fn steps(db: &mut dyn Db, session: SessionId, page: &PageRequest) -> Result<Page<StepView>, StoreError> {
+    let mut statement = Statement::default();
+    statement.add(
+        "SELECT s.id, s.path, s.detached, s.seq, s.class, s.digest, s.request_ref, s.state, s.outcome_kind,
+         s.outcome_ref, s.reused_from, s.input_tokens, s.cached_tokens, s.output_tokens, s.cost_usd,
+         s.started_at, s.ended_at,
+         (SELECT count(*) FROM step_attempts a WHERE a.step_id = s.id),
+         (SELECT count(*) FROM step_attempts a WHERE a.step_id = s.id AND a.error = 'interrupted'), s.hash
+         FROM steps s WHERE s.session_id = ?",
+        [session.into()],
+    );
+    if let Some([id]) = STEPS.key(page)? {
+        statement.add(" AND s.id > ?", [number(&id)?.into()]);
+    }
+    statement.add(" ORDER BY s.id LIMIT ?", [Value::from(STEPS.limit(page) + 1)]);
+    let rows = statement.query(db).await?;
+    let found = rows.into_iter().map(step).collect::<Result<Vec<_>, StoreError>>()?;
+    Ok(STEPS.page(page, found, |item| vec![item.id.into()]))
+}
+
+fn step(mut row: Row) -> Result<StepView, StoreError> {
+    let (id, path, detached, seq) = (row.get()?, row.get()?, row.get()?, row.get()?);
+    let (class, digest, request_ref) = (row.get()?, row.get()?, row.get()?);
+    let state: String = row.get()?;
+    Ok(StepView {
+        id,
+        path,
+        detached,
+        seq,
+        class,
+        digest,
+        request_ref,
+        state: read_state(&state, row.get()?)?,
+        outcome_ref: row.get()?,
+        reused_from: row.get()?,
+        usage: Usage { input_tokens: row.get()?, cached_tokens: row.get()?, output_tokens: row.get()? },
+        cost_usd: row.get()?,
+        started_at: row.get()?,
+        ended_at: row.get()?,
+        attempts: row.get()?,
+        interrupted: row.get()?,
+        hash: row.get()?,
+    })
+}
+
+async fn exposures(
+    db: &mut dyn Db,
+    session: SessionId,
+    page: &PageRequest,
+) -> Result<Page<ExposureView>, StoreError> {
+    let mut statement = Statement::default();
+    statement.add(
+        &format!(
+            "SELECT e.id, s.path, {EXPOSURE} FROM exposures e JOIN steps s ON s.id = e.step_id
+             WHERE e.session_id = ?"
+        ),
+        [session.into()],
+    );
+    if let Some([id]) = EXPOSURES.key(page)? {
+        statement.add(" AND e.id > ?", [number(&id)?.into()]);
+    }
+    statement.add(" ORDER BY e.id LIMIT ?", [Value::from(EXPOSURES.limit(page) + 1)]);
+    let rows = statement.query(db).await?;
+    let read = |mut row: Row| {
+        Ok(ExposureView { id: row.get()?, path: row.get()?, shown: read_exposure(&mut row)? })
+    };
+    let found = rows.into_iter().map(read).collect::<Result<Vec<_>, StoreError>>()?;
+    Ok(EXPOSURES.page(page, found, |item| vec![item.id.into()]))
+}
