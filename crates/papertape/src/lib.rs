@@ -2,4 +2,8 @@
 //!
 //! It may know every crate, and no other crate may know it.
 
+pub mod app;
+pub mod cli;
 pub mod config;
+pub mod mcp;
+pub mod trigger;

@@ -10,7 +10,7 @@ use papertape_core::json::to_value;
 use papertape_core::market::Dataset;
 use papertape_core::message::{ModelName, Usage};
 use papertape_core::money::Money;
-use papertape_core::ports::{Models as _, Queue as _, Record as _};
+use papertape_core::ports::{Queue as _, Record as _};
 use papertape_core::record::{JobStatus, NewDay, NewJob, Text};
 use papertape_core::tape::expand;
 use papertape_core::time::{Date, Timestamp};

@@ -102,20 +102,24 @@ impl SimulationConfig {
     }
 
     /// Hash of everything that decides one agent's days: the same agent, asked the same, from the
-    /// same state.
+    /// same state. `start` is the state before its first day, whichever job that was in.
     #[must_use]
-    pub fn agent_hash(&self, agent: &AgentConfig) -> ContentHash {
+    pub fn agent_hash(&self, agent: &AgentConfig, start: ContentHash) -> ContentHash {
         json::hash(&json!({
             "agent": agent.fingerprint(),
             "dataset": self.dataset.hash,
-            "start_date": self.start_date,
             "symbols": self.symbols,
-            "market": self.market,
             "seed": self.seed,
             "prompts": self.prompts,
-            "start": self.starts.get(&agent.name),
+            "start": start,
             "branch": self.branch,
             "format": [FORMAT_VERSION, papertape_core::redact::VERSION],
         }))
+    }
+
+    /// The day after which an agent goes on in this job; `None` where it begins with its first.
+    #[must_use]
+    pub fn done_until(&self, agent: &AgentName) -> Option<Date> {
+        self.continues.get(agent).map(|continues| continues.date)
     }
 }

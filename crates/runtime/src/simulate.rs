@@ -220,7 +220,7 @@ pub(crate) async fn start_state(
         None => {
             let hash = config.starts.get(&agent.name).copied();
             let hash = hash.ok_or_else(|| Stop::Record(format!("{} has no start state", agent.name)))?;
-            Ok((state_of(record, hash).await?, None))
+            Ok((state_of(record, hash).await?, config.done_until(&agent.name)))
         }
     }
 }
