@@ -2,7 +2,7 @@
 //!
 //! This is the only crate that knows how a provider spells a conversation. It must never know the
 //! tape, the record or the market: it gets a request and gives an answer or a failure, once. Retries
-//! belong to the caller, who records them; [`backoff`] says how long to wait before one.
+//! belong to the caller, who records them; [`backoff()`] says how long to wait before one.
 //!
 //! Nothing that a provider says in an error leaves this crate: its texts may repeat payloads, and
 //! addresses may carry keys. A failure's sentence is ours, with the status and the provider's error

@@ -11,6 +11,7 @@ use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, Headers, ModelIden, ServiceTarget};
 use papertape_core::message::{FailureKind, ModelRequest};
 use papertape_core::ports::{Answer, AttemptFailure, DeltaSink};
+use reqwest::Url;
 use secrecy::ExposeSecret as _;
 use tracing::instrument::WithSubscriber as _;
 use tracing::subscriber::NoSubscriber;
@@ -18,8 +19,8 @@ use tracing::subscriber::NoSubscriber;
 /// A configured provider.
 pub(crate) struct Provider {
     pub(crate) kind: ProviderKind,
-    /// Ends with a slash.
-    base_url: String,
+    /// Its path ends with a slash.
+    base_url: Url,
     /// Has it its kind's own address, and so its prices?
     pub(crate) is_original: bool,
     pub(crate) key: Key,
@@ -37,25 +38,23 @@ impl Provider {
         let Some(given) = config.base_url.as_deref().or(kind.default_base_url()) else {
             return fault("needs a `base_url`");
         };
-        let Ok(url) = reqwest::Url::parse(given) else {
+        let Ok(mut base_url) = Url::parse(given) else {
             return fault("has a `base_url` that is no URL");
         };
-        if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        if !matches!(base_url.scheme(), "http" | "https") || !base_url.has_host() {
             return fault("needs a `base_url` that begins with http:// or https://");
         }
-        if !url.username().is_empty() || url.password().is_some() {
+        if !base_url.username().is_empty() || base_url.password().is_some() {
             return fault("has credentials in its `base_url`: a key belongs into the environment");
         }
-        let mut base_url = given.to_owned();
-        if url.query().is_none() && !base_url.ends_with('/') {
-            base_url.push('/');
-        }
+        let path = format!("{}/", base_url.path().trim_end_matches('/'));
+        base_url.set_path(&path);
         Ok(Self { kind, base_url, is_original: config.base_url.is_none(), key, stream: config.stream })
     }
 
     /// Must certificates be checked to talk to it?
     pub(crate) fn uses_tls(&self) -> bool {
-        self.base_url.starts_with("https:")
+        self.base_url.scheme() == "https"
     }
 
     /// One attempt.
@@ -173,10 +172,9 @@ impl Provider {
     }
 
     fn chat_completions_url(&self) -> String {
-        match self.base_url.split_once('?') {
-            Some((path, query)) => format!("{}/chat/completions?{query}", path.trim_end_matches('/')),
-            None => format!("{}chat/completions", self.base_url),
-        }
+        let mut url = self.base_url.clone();
+        url.set_path(&format!("{}chat/completions", self.base_url.path()));
+        url.into()
     }
 
     fn is_chat_completions(&self) -> bool {

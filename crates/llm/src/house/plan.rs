@@ -7,6 +7,8 @@ use super::{indicators, words};
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
+/// Shares are traded by the hundred where there are lots.
+const LOT: Decimal = Decimal::ONE_HUNDRED;
 /// Of the equity, two hundredths stay in cash.
 const INVESTED: Decimal = Decimal::from_parts(98, 0, 0, false, 2);
 /// Of the cash, a hundredth is left for fees.
@@ -128,22 +130,19 @@ impl Plan {
     /// A smaller order in place of one that was refused for its size; `None` where it was refused for
     /// anything else, was tried smaller before, or would be nothing.
     pub(super) fn smaller(&self, day: &Day<'_>, tool: &'static str, refused: &Exchange<'_>) -> Option<Order> {
-        let code = refused.result["code"].as_str()?.to_lowercase();
+        let code = refused.result["code"].as_str()?;
         let symbol = refused.arguments["symbol"].as_str()?;
         let quantity = number::read(&refused.arguments["quantity"])?;
         let half = (quantity / Decimal::TWO).floor();
-        let lot = Decimal::ONE_HUNDRED;
-        let smaller = if code.contains("lot") {
-            (quantity / lot).floor() * lot
-        } else if code.contains("cash") {
-            let price = self.opinion(symbol)?.facts.price?;
-            let affordable =
-                day.cash_now().map_or(half, |cash| (cash * SPENDABLE * INVESTED / price).floor());
-            if affordable < quantity { affordable } else { half }
-        } else if code.contains("share") {
-            half
-        } else {
-            return None;
+        let smaller = match code {
+            "lot_size" => (quantity / LOT).floor() * LOT,
+            "insufficient_shares" => half,
+            "insufficient_cash" => {
+                let price = self.opinion(symbol)?.facts.price?;
+                let affordable = (day.cash_now()? * SPENDABLE * INVESTED / price).floor();
+                if affordable < quantity { affordable } else { half }
+            }
+            _ => return None,
         };
         (smaller > Decimal::ZERO).then(|| Order { tool, symbol: symbol.to_owned(), quantity: smaller })
     }

@@ -182,6 +182,13 @@ async fn https_is_really_tls() {
     assert_eq!(server.count(), 0, "nothing was sent in the clear");
 }
 
+/// A redirect is a refusal: the key is not carried to wherever it points.
+#[tokio::test]
+async fn redirects_are_not_followed() {
+    let answer = ScriptedAnswer::error(307, "moved").header("location", "/v1/elsewhere");
+    assert_eq!(failed(answer).await.failure.kind, BadRequest);
+}
+
 /// The kinds that are worth another attempt are those of a passing fault.
 #[test]
 fn retries_are_for_passing_faults() {

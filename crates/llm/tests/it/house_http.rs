@@ -1,6 +1,6 @@
 //! A house model behind HTTP: what a real provider would be told and would answer, both ways.
 
-use crate::house_solo::{day_request, question};
+use crate::house_desk::{day_request, question};
 use crate::support::{answer_to, gateway};
 use papertape_core::message::Message;
 use papertape_llm::{Models as _, house};

@@ -70,7 +70,7 @@ fn the_prompt_may_stand_elsewhere() {
 #[test]
 fn a_summary_is_never_a_trading_day() {
     let mut request = request(&format!("{PROMPT}\n\nSymbols: AAPL, IBM\nI bought AAPL."));
-    request.tools = crate::house_solo::tools();
+    request.tools = crate::house_desk::tools();
     request.tool_choice = ToolChoice::Required;
     assert_eq!(summary(&request), "I bought AAPL.");
 }

@@ -6,6 +6,7 @@ mod backoff;
 mod cancel;
 mod config;
 mod faults;
+mod house_desk;
 mod house_http;
 mod house_solo;
 mod house_summary;

@@ -114,6 +114,27 @@ async fn a_server_without_a_key_gets_none() {
     assert_eq!(server.repeats(), 1);
 }
 
+/// A query in the base URL stays behind the path, with a key and without one.
+#[tokio::test]
+async fn a_query_in_the_base_url_is_kept() {
+    let server = ModelServer::answering(|_| ScriptedAnswer::text("ok")).await;
+    let url = format!("{}?version=2", server.url().trim_end_matches('/'));
+    crate::support::gateway_at(ProviderKind::OpenaiCompatible, &url, false)
+        .call(&request("Hello"), None)
+        .await
+        .unwrap();
+    let provider = ProviderConfig {
+        kind: Some(ProviderKind::OpenaiCompatible),
+        base_url: Some(url),
+        ..ProviderConfig::default()
+    };
+    let config = ModelsConfig { providers: [("test".to_owned(), provider)].into(), prices: None };
+    papertape_llm::Gateway::new(&config, &|_| None).unwrap().call(&request("Hello"), None).await.unwrap();
+    for sent in server.requests() {
+        assert_eq!(sent.path, "/v1/chat/completions?version=2");
+    }
+}
+
 /// An unknown reasoning effort is the caller's mistake, and nothing is sent.
 #[tokio::test]
 async fn an_unknown_reasoning_effort_is_refused() {
