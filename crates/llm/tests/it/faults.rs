@@ -1,6 +1,6 @@
 //! Every way in which a provider fails is one of our kinds, with our own sentence.
 
-use crate::support::{gateway, gateway_at, request};
+use crate::support::{gateway, gateway_at, refusing, request};
 use papertape_core::message::FailureKind::{
     BadAnswer, BadRequest, ContextLength, EmptyAnswer, RateLimited, Unauthorised, Unavailable,
 };
@@ -159,10 +159,7 @@ async fn errors_in_the_place_of_an_answer() {
 /// Nobody listens: unavailable, and without the address, which may be internal.
 #[tokio::test]
 async fn no_connection_is_unavailable() {
-    // A port that was bound and let go again.
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/v1/", listener.local_addr().unwrap());
-    drop(listener);
+    let (_socket, url) = refusing();
     for stream in [true, false] {
         let gateway = gateway_at(ProviderKind::OpenaiCompatible, &url, stream);
         let failure = gateway.call(&request("Hello"), None).await.unwrap_err().failure;

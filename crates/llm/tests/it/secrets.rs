@@ -1,6 +1,6 @@
 //! Keys stay where they belong: in the request's header, and nowhere else.
 
-use crate::support::{KEY, env, gateway, gateway_at, request};
+use crate::support::{KEY, env, gateway, gateway_at, refusing, request};
 use papertape_llm::{Gateway, Models as _, ModelsConfig, ProviderConfig, ProviderKind};
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use std::io::Write;
@@ -32,7 +32,8 @@ async fn no_failure_repeats_the_key() {
             assert!(!format!("{failure:?} {}", failure.failure).contains(KEY), "{failure:?}");
         }
     }
-    let nowhere = gateway_at(ProviderKind::OpenaiCompatible, "http://127.0.0.1:9/v1", true);
+    let (_socket, url) = refusing();
+    let nowhere = gateway_at(ProviderKind::OpenaiCompatible, &url, true);
     let failure = nowhere.call(&request("Hello"), None).await.unwrap_err();
     assert!(!format!("{failure:?}").contains(KEY), "{failure:?}");
 }

@@ -32,6 +32,14 @@ pub(crate) fn gateway(server: &ModelServer, stream: bool) -> Gateway {
     gateway_of(ProviderKind::OpenaiCompatible, server, stream)
 }
 
+/// An address at which every connection is refused: its port is held, but nobody listens there.
+pub(crate) fn refusing() -> (tokio::net::TcpSocket, String) {
+    let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
+    socket.bind("127.0.0.1:0".parse().expect("an address")).expect("loopback can be bound");
+    let address = socket.local_addr().expect("a bound socket has an address");
+    (socket, format!("http://{address}/v1/"))
+}
+
 pub(crate) fn request(text: &str) -> ModelRequest {
     ModelRequest {
         model: "test::some-model".parse().expect("a model name"),
