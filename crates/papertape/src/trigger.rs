@@ -138,7 +138,8 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
     let agent = pick_agent(&config, request.agent.as_deref())?;
     let at = request.at.unwrap_or_else(|| "solo#1".to_owned());
     check_cut(&at).map_err(|message| bad("node", message))?;
-    let session = app.store.find_session(parent, &agent.name, request.date).await.map_err(anyhow::Error::from)?;
+    let session =
+        app.store.find_session(parent, &agent.name, request.date).await.map_err(anyhow::Error::from)?;
     if session.is_none() {
         return Err(bad("date", format!("{} has no session on {} in {parent}", agent.name, request.date)));
     }
@@ -150,7 +151,10 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
     changed.sampling = request.sampling.unwrap_or(changed.sampling);
     let differs = changed.fingerprint() != agent.fingerprint();
     if differs && at.contains('/') {
-        return Err(bad("node", "a change needs a cut at a node, for the steps before it were asked otherwise"));
+        return Err(bad(
+            "node",
+            "a change needs a cut at a node, for the steps before it were asked otherwise",
+        ));
     }
     check_agent(app, &changed, config.budget)?;
     let mut next = SimulationConfig {
@@ -244,7 +248,8 @@ async fn plan(app: &App, request: &Request) -> Result<Planned, TriggerError> {
     for agent in &agents {
         check_agent(app, agent, budget)?;
     }
-    let symbols = symbols(&dataset, if request.symbols.is_empty() { &defaults.symbols } else { &request.symbols })?;
+    let symbols =
+        symbols(&dataset, if request.symbols.is_empty() { &defaults.symbols } else { &request.symbols })?;
     let mut config = SimulationConfig {
         dataset: DatasetRef { name: dataset.name().to_owned(), hash: dataset.hash() },
         start_date: request.start_date.unwrap_or(end_date),
@@ -289,7 +294,10 @@ struct Plan<'a> {
 
 impl Plan<'_> {
     /// Fixes where each agent starts, and which of its days are done.
-    async fn resolve(&mut self, config: &mut SimulationConfig) -> Result<(Vec<NewDay>, Vec<JobId>), TriggerError> {
+    async fn resolve(
+        &mut self,
+        config: &mut SimulationConfig,
+    ) -> Result<(Vec<NewDay>, Vec<JobId>), TriggerError> {
         if let Some(start) = self.request.start_date {
             if config.end_date < start {
                 return Err(bad("end_date", format!("{} is before start_date {start}", config.end_date)));
@@ -344,7 +352,8 @@ impl Plan<'_> {
     async fn go_on(&mut self, config: &mut SimulationConfig) -> Result<(), TriggerError> {
         let mut first = None;
         for agent in &config.agents {
-            let newest = self.app.store.newest_completed_job(&agent.name).await.map_err(anyhow::Error::from)?;
+            let newest =
+                self.app.store.newest_completed_job(&agent.name).await.map_err(anyhow::Error::from)?;
             let Some(newest) = newest else {
                 let message = format!("{} has no completed job to go on from; give a start_date", agent.name);
                 return Err(bad("start_date", message));
@@ -375,7 +384,9 @@ impl Plan<'_> {
         let state = self.app.store.agent_state(&until.job, agent, Some(until.date)).await;
         let state = state.map_err(anyhow::Error::from)?;
         let Some(state) = state.filter(|state| state.after == Some(until.date)) else {
-            return Err(anyhow::anyhow!("job {} has no state of {agent} after {}", until.job, until.date).into());
+            return Err(
+                anyhow::anyhow!("job {} has no state of {agent} after {}", until.job, until.date).into()
+            );
         };
         let hash = self.import(&state.state).await?;
         config.starts.insert(agent.clone(), hash);
@@ -397,7 +408,13 @@ impl Plan<'_> {
         Ok(doc.hash)
     }
 
-    fn fresh_start(&mut self, agent: &AgentConfig, market: &MarketProfile, cash: Money, seed: u64) -> ContentHash {
+    fn fresh_start(
+        &mut self,
+        agent: &AgentConfig,
+        market: &MarketProfile,
+        cash: Money,
+        seed: u64,
+    ) -> ContentHash {
         let doc = StartState::new(agent, market.clone(), cash, seed).to_doc();
         self.texts.extend(doc.texts.into_iter().map(|text| (text.hash, text)));
         doc.hash
@@ -436,7 +453,10 @@ fn named(app: &App, name: &str) -> Result<AgentConfig, TriggerError> {
     let model: ModelName = name.parse().map_err(|_| {
         let known: Vec<&str> = app.config.agents.iter().map(|agent| agent.name.as_str()).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        bad("models", format!("`{name}` is neither a configured agent ({known}) nor of the form provider::model"))
+        bad(
+            "models",
+            format!("`{name}` is neither a configured agent ({known}) nor of the form provider::model"),
+        )
     })?;
     Ok(AgentConfig::solo(AgentName::new(name), model))
 }
@@ -451,7 +471,10 @@ fn check_agent(app: &App, agent: &AgentConfig, budget: Budget) -> Result<(), Tri
     }
     for tool in &agent.tools {
         let Some(server) = app.config.tools.get(tool) else {
-            return Err(bad("agents", format!("{}: there is no tool server `{tool}` in the config", agent.name)));
+            return Err(bad(
+                "agents",
+                format!("{}: there is no tool server `{tool}` in the config", agent.name),
+            ));
         };
         if !server.allow_unbounded {
             let message = format!(
@@ -492,7 +515,10 @@ fn symbols(dataset: &Dataset, wanted: &[String]) -> Result<BTreeSet<Symbol>, Tri
         Some(unknown) => {
             let known: Vec<&str> = all.iter().take(20).map(Symbol::as_str).collect();
             let more = if all.len() > known.len() { ", …" } else { "" };
-            Err(bad("symbols", format!("{} has no `{unknown}`; it has: {}{more}", dataset.name(), known.join(", "))))
+            Err(bad(
+                "symbols",
+                format!("{} has no `{unknown}`; it has: {}{more}", dataset.name(), known.join(", ")),
+            ))
         }
     }
 }

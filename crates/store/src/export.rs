@@ -136,8 +136,7 @@ async fn outline(db: &mut dyn Db, job: &JobId) -> Result<Option<(Value, Vec<Day>
     for mut row in db.query(sql, params![job]).await? {
         let (agent, date, session): (AgentName, Date, _) = (row.get()?, row.get()?, row.get()?);
         let (status, error): (String, Option<String>) = (row.get()?, row.get()?);
-        let line =
-            json!({ "row": "day", "agent": agent, "date": date, "status": status, "error": error });
+        let line = json!({ "row": "day", "agent": agent, "date": date, "status": status, "error": error });
         days.push(Day { agent, date, session, line });
     }
     days.sort_by(|left, right| (&left.agent, left.date).cmp(&(&right.agent, right.date)));

@@ -122,8 +122,13 @@ async fn verify_session(db: &mut dyn Db, session: SessionId) -> Result<Option<Ch
         return Ok(None);
     };
     let (job, agent, date) = (row.get()?, row.get()?, row.get()?);
-    let chain =
-        Chain { session, start: anchor(&job, &agent, date), head: row.get()?, length: row.get()?, close: row.get()? };
+    let chain = Chain {
+        session,
+        start: anchor(&job, &agent, date),
+        head: row.get()?,
+        length: row.get()?,
+        close: row.get()?,
+    };
     let broken = match walk(db, &chain).await {
         Ok(None) => None,
         Ok(Some(broken)) => Some(broken),
@@ -176,8 +181,9 @@ async fn walk(db: &mut dyn Db, chain: &Chain) -> Result<Option<Break>, StoreErro
         if chain.close == Some(at.0 + 1) {
             at = (at.0 + 1, follow(at.1, &close_link(db, chain.session).await?));
         }
-        let broken =
-            |tables: &[&'static str], why: &str| Some(Break(Some(step.path.clone()), tables.to_vec(), why.to_owned()));
+        let broken = |tables: &[&'static str], why: &str| {
+            Some(Break(Some(step.path.clone()), tables.to_vec(), why.to_owned()))
+        };
         if step.seq != at.0 + 1 {
             return Ok(broken(&["steps"], "the links before it are not there"));
         }
@@ -338,7 +344,8 @@ impl Texts {
                 return edited();
             };
             let lifted = texts::fetch(db, &references(&stored).into_iter().collect()).await?;
-            if let Some(other) = lifted.iter().find(|(hash, body)| ContentHash::of(body.as_bytes()) != **hash) {
+            if let Some(other) = lifted.iter().find(|(hash, body)| ContentHash::of(body.as_bytes()) != **hash)
+            {
                 return Ok(Some(format!("the text {} is not what was written", other.0)));
             }
             let whole = expand(&stored, &|hash| lifted.get(&hash).cloned());

@@ -104,9 +104,9 @@ pub async fn place(
 ) -> Result<String, Stop> {
     let (request, amount) = match read_order(books, side, &note.input) {
         Ok(read) => read,
-        Err(message) => return super::answer(ctx, note, Reading::error(message)).await,
+        Err(message) => return super::answer(ctx, view, note, Reading::error(message)).await,
     };
-    let arguments = to_value(&request);
+    let arguments = super::seen(view, json!({ "order": request }));
     let known = symbols.contains(&request.symbol);
     let quote = quote(view, &request.symbol, known, date);
     let decision = match amount {

@@ -126,7 +126,11 @@ impl Store {
     ///
     /// # Errors
     /// A bad cursor, or a database that fails.
-    pub async fn jobs(&self, filter: &JobFilter, page: &PageRequest) -> Result<Page<JobOverview>, StoreError> {
+    pub async fn jobs(
+        &self,
+        filter: &JobFilter,
+        page: &PageRequest,
+    ) -> Result<Page<JobOverview>, StoreError> {
         let wanted = Arc::new((filter.clone(), page.clone()));
         self.read(move |db| {
             let wanted = Arc::clone(&wanted);
@@ -215,7 +219,11 @@ impl Store {
     }
 }
 
-async fn jobs(db: &mut dyn Db, filter: &JobFilter, page: &PageRequest) -> Result<Page<JobOverview>, StoreError> {
+async fn jobs(
+    db: &mut dyn Db,
+    filter: &JobFilter,
+    page: &PageRequest,
+) -> Result<Page<JobOverview>, StoreError> {
     let mut statement = Statement::new(format!("SELECT {JOB} FROM jobs WHERE 1 = 1"));
     if let Some(kind) = &filter.kind {
         statement.add(" AND kind = ?", [kind.into()]);
@@ -234,9 +242,8 @@ async fn jobs(db: &mut dyn Db, filter: &JobFilter, page: &PageRequest) -> Result
         let job = read_job(&mut row)?;
         found.push(JobOverview { job, days: DayCounts::default(), used: Used::default() });
     }
-    let mut page = JOBS.page(page, found, |item| {
-        vec![to_micros(item.job.created_at).into(), item.job.id.as_str().into()]
-    });
+    let mut page = JOBS
+        .page(page, found, |item| vec![to_micros(item.job.created_at).into(), item.job.id.as_str().into()]);
     for item in &mut page.items {
         item.days = day_counts(db, &item.job.id).await?;
         let (own, summaries) = used(db, &item.job.id).await?;
@@ -277,11 +284,8 @@ async fn used(db: &mut dyn Db, job: &JobId) -> Result<(Used, Used), StoreError> 
     let mut sums = (Used::default(), Used::default());
     for mut row in db.query(sql, params![job]).await? {
         for sum in [&mut sums.0, &mut sums.1] {
-            let usage = Usage {
-                input_tokens: row.get()?,
-                cached_tokens: row.get()?,
-                output_tokens: row.get()?,
-            };
+            let usage =
+                Usage { input_tokens: row.get()?, cached_tokens: row.get()?, output_tokens: row.get()? };
             *sum = sum.and(Used { usage, cost_usd: row.get()? });
         }
     }

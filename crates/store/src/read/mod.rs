@@ -12,8 +12,8 @@ pub use counts::Counts;
 pub use events::JobEvent;
 pub use jobs::{CompletedDay, DayCounts, DayRow, JobDetails, JobFilter, JobOverview, NewestJob, Used};
 pub use page::{Page, PageRequest};
-pub(crate) use results::{read_holding, read_starting};
 pub use results::{DailyValue, ResultFilter, SessionResult};
+pub(crate) use results::{read_holding, read_starting};
 pub use sessions::{Instructions, MessageView, SessionFilter, SessionView};
 pub use steps::{ExposureView, StepView};
 

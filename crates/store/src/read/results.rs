@@ -10,9 +10,7 @@ use crate::value::{Row, Value};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::money::Money;
-use papertape_core::record::{
-    DayStatus, HoldingRow, OrderRow, PositionRow, SessionId, StartingPosition,
-};
+use papertape_core::record::{DayStatus, HoldingRow, OrderRow, PositionRow, SessionId, StartingPosition};
 use papertape_core::time::Date;
 use std::sync::Arc;
 

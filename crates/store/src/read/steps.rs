@@ -119,7 +119,11 @@ impl Store {
     }
 }
 
-async fn steps(db: &mut dyn Db, session: SessionId, page: &PageRequest) -> Result<Page<StepView>, StoreError> {
+async fn steps(
+    db: &mut dyn Db,
+    session: SessionId,
+    page: &PageRequest,
+) -> Result<Page<StepView>, StoreError> {
     let mut statement = Statement::default();
     statement.add(
         "SELECT s.id, s.path, s.detached, s.seq, s.class, s.digest, s.request_ref, s.state, s.outcome_kind,
@@ -182,9 +186,8 @@ async fn exposures(
     }
     statement.add(" ORDER BY e.id LIMIT ?", [Value::from(EXPOSURES.limit(page) + 1)]);
     let rows = statement.query(db).await?;
-    let read = |mut row: Row| {
-        Ok(ExposureView { id: row.get()?, path: row.get()?, shown: read_exposure(&mut row)? })
-    };
+    let read =
+        |mut row: Row| Ok(ExposureView { id: row.get()?, path: row.get()?, shown: read_exposure(&mut row)? });
     let found = rows.into_iter().map(read).collect::<Result<Vec<_>, StoreError>>()?;
     Ok(EXPOSURES.page(page, found, |item| vec![item.id.into()]))
 }
