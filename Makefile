@@ -12,7 +12,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
 
-run: cargo ## Build, run the demo (two house models and buy-and-hold), then serve the API and the UI
+run: cargo ## Build, run the demo on the bundled data, then serve
 	cargo build --locked --package papertape --bin papertape
 	@cargo run --quiet --locked --package papertape --bin papertape -- run --demo
 	@cargo run --quiet --locked --package papertape --bin papertape -- serve

@@ -39,7 +39,7 @@ stage_lint() { cargo clippy --locked --workspace --all-targets -- -D warnings; }
 
 stage_doc() { RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps; }
 
-stage_deny() { cargo deny --offline --locked check licenses bans sources; }
+stage_deny() { cargo deny --locked check licenses bans sources; }
 
 # Everything is built before anything runs, so that no test competes with the compiler.
 stage_rust() {
