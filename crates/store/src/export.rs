@@ -153,8 +153,9 @@ async fn session(db: &mut dyn Db, id: SessionId) -> Result<Session, StoreError> 
         let (cash, value): (Option<rust_decimal::Decimal>, Option<rust_decimal::Decimal>) =
             (row.get()?, row.get()?);
         let (state, messages): (Option<ContentHash>, Option<i64>) = (row.get()?, row.get()?);
+        let daily = implied::daily_figures(db, id).await?;
         lines.push(json!({
-            "row": "session", "status": status, "error": error, "metadata": metadata,
+            "row": "session", "daily_profit": daily.profit, "daily_return_pct": daily.return_pct, "status": status, "error": error, "metadata": metadata,
             "starting_position": starting, "cash": cash, "portfolio_value": value, "state": state,
             "total_messages": messages,
         }));

@@ -208,8 +208,11 @@ async fn walk(db: &mut dyn Db, chain: &Chain) -> Result<Option<Break>, StoreErro
         if step.previous != Some(at.1) || step.hash != Some(hash) {
             // The close is a link without a row of its own in `steps`.
             let after_close = chain.close == Some(at.0);
-            let tables: &[&str] =
-                if after_close { &["trading_sessions", "holdings", "steps"] } else { &["steps"] };
+            let tables: &[&str] = if after_close {
+                &["trading_sessions", "holdings", "positions", "steps"]
+            } else {
+                &["steps"]
+            };
             return Ok(broken(tables, "the step is not what was written"));
         }
         let contents = rows.iter().filter_map(|row| match row {
@@ -231,7 +234,7 @@ async fn walk(db: &mut dyn Db, chain: &Chain) -> Result<Option<Break>, StoreErro
         return Ok(Some(Break(None, tables(&rows), "there are rows of no step".to_owned())));
     }
     if at != (chain.length, chain.head) {
-        let tables = vec!["trading_sessions", "holdings", "steps"];
+        let tables = vec!["trading_sessions", "holdings", "positions", "steps"];
         return Ok(Some(Break(None, tables, "the session's end is not what was written".to_owned())));
     }
     Ok(None)
@@ -306,6 +309,7 @@ async fn close_link(db: &mut dyn Db, session: SessionId) -> Result<Value, StoreE
     let (status, error): (String, Option<String>) = (row.get()?, row.get()?);
     let metadata = row.get()?;
     let starting = read_starting(row.get()?)?;
+    let daily = implied::daily_figures(db, session).await?;
     Ok(CloseLink {
         status: &status,
         error: error.as_deref(),
@@ -315,6 +319,7 @@ async fn close_link(db: &mut dyn Db, session: SessionId) -> Result<Value, StoreE
         holdings: &holdings,
         cash: row.get()?,
         portfolio_value: row.get()?,
+        daily: &daily,
     }
     .to_json())
 }

@@ -8,4 +8,5 @@ pub mod data;
 pub mod host;
 pub mod kept;
 pub mod model_server;
+pub mod postgres;
 pub mod record;

@@ -1,6 +1,6 @@
 //! What sessions came to.
 
-use super::by_session;
+use super::by_key;
 use super::page::{List, Page, PageRequest, number, word};
 use crate::db::{Db, Statement};
 use crate::error::StoreError;
@@ -158,12 +158,12 @@ async fn results(
     let ids: Vec<SessionId> = page.items.iter().map(|item| item.id).collect();
     let sql =
         format!("SELECT session_id, {POSITION} FROM positions WHERE session_id IN (?) ORDER BY action_id");
-    let mut positions = by_session(db, &sql, &ids, read_position).await?;
+    let mut positions = by_key(db, &sql, &ids, read_position).await?;
     let sql = format!("SELECT session_id, {ORDER} FROM orders WHERE session_id IN (?) ORDER BY n");
-    let mut orders = by_session(db, &sql, &ids, read_order).await?;
+    let mut orders = by_key(db, &sql, &ids, read_order).await?;
     let sql = "SELECT session_id, symbol, quantity, price FROM holdings WHERE session_id IN (?)
         ORDER BY symbol";
-    let mut holdings = by_session(db, sql, &ids, read_holding).await?;
+    let mut holdings = by_key(db, sql, &ids, read_holding).await?;
     for item in &mut page.items {
         item.positions = positions.remove(&item.id).unwrap_or_default();
         item.orders = orders.remove(&item.id).unwrap_or_default();
