@@ -147,10 +147,10 @@ fn redactor(config: &Config, gateway: &Gateway) -> Result<Redactor> {
         let value = std::env::var(name).ok()?;
         (value.chars().count() >= papertape_core::redact::MIN_SECRET_CHARS).then(|| (name.clone(), value))
     }));
-    if let Some(password) = config.database_url.as_deref().and_then(password) {
-        if password.chars().count() >= papertape_core::redact::MIN_SECRET_CHARS {
-            secrets.push(("database_url".to_owned(), password.to_owned()));
-        }
+    if let Some(password) = config.database_url.as_deref().and_then(password)
+        && password.chars().count() >= papertape_core::redact::MIN_SECRET_CHARS
+    {
+        secrets.push(("database_url".to_owned(), password.to_owned()));
     }
     Redactor::new(secrets).context("a configured secret cannot be kept out of the record")
 }

@@ -8,7 +8,7 @@ use papertape_core::message::Usage;
 use papertape_core::ports::{BoxFuture, Clock as _, Queue, Record, RecordError};
 use papertape_core::record::{
     AgentState, Commit, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession, SessionId, Spent,
-    TapeRow,
+    TapeRow, Unsummarised,
 };
 use papertape_core::time::{Date, Timestamp};
 use rust_decimal::Decimal;
@@ -203,15 +203,15 @@ impl Record for MemoryRecord {
         ready(Ok(self.lock().find(job, agent, date)))
     }
 
-    fn unsummarised<'a>(
-        &'a self,
-        job: &'a JobId,
-    ) -> BoxFuture<'a, Result<Vec<(SessionId, AgentName, Date)>, RecordError>> {
+    fn unsummarised<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<Unsummarised>, RecordError>> {
         let state = self.lock();
         let missing = |s: &&StoredSession| {
             s.job == *job && s.kept.closing.is_some() && !s.detached.summaries.contains_key(&None)
         };
-        let id = |s: &StoredSession| Some((state.find(job, &s.agent, s.date)?.id, s.agent.clone(), s.date));
+        let id = |s: &StoredSession| {
+            let session = state.find(job, &s.agent, s.date)?.id;
+            Some(Unsummarised { session, agent: s.agent.clone(), date: s.date })
+        };
         ready(Ok(state.sessions.iter().filter(missing).filter_map(id).collect()))
     }
 

@@ -11,7 +11,8 @@ pub use rows::{
     StartingPosition,
 };
 pub use write::{
-    AgentState, AttemptEnd, Commit, Intent, NewSession, OpenedSession, Spent, StepEnd, TapeRow, Text, Write,
+    AgentState, AttemptEnd, Commit, Intent, NewSession, OpenedSession, Spent, StepEnd, TapeRow, Text,
+    Unsummarised, Write,
 };
 
 macro_rules! words {

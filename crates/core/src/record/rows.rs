@@ -20,7 +20,7 @@ pub enum Implied {
     /// `positions`.
     Position(PositionRow),
     /// `orders`.
-    Order(OrderRow),
+    Order(Box<OrderRow>),
     /// `position_snapshots`.
     Snapshot(SnapshotRow),
 }

@@ -62,6 +62,17 @@ pub struct AgentState {
     pub state: Value,
 }
 
+/// A session that has ended and has neither a summary nor a reason for having none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsummarised {
+    /// The session.
+    pub session: SessionId,
+    /// The agent.
+    pub agent: AgentName,
+    /// The trading day.
+    pub date: Date,
+}
+
 /// What one agent has used on one day.
 #[derive(Clone, Debug)]
 pub struct Spent {

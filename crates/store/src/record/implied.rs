@@ -306,7 +306,7 @@ pub(crate) async fn of_session(db: &mut dyn Db, session: SessionId) -> Result<By
         Ok(Implied::Position(PositionRow { daily_profit: None, daily_return_pct: None, ..row }))
     })?;
     let orders = db.query(&select(ORDER, "orders"), session).await?;
-    collect(orders, |row| Ok(Implied::Order(read_order(row)?)))?;
+    collect(orders, |row| Ok(Implied::Order(Box::new(read_order(row)?))))?;
     collect(db.query(SNAPSHOTS, session).await?, |row| Ok(Implied::Snapshot(read_snapshot(row)?)))?;
     Ok(found)
 }

@@ -17,7 +17,7 @@ use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
 use papertape_core::ports::{BoxFuture, Record, RecordError};
 use papertape_core::record::{
-    AgentState, Commit, DayStatus, Lease, NewSession, OpenedSession, SessionId, Spent, TapeRow,
+    AgentState, Commit, DayStatus, Lease, NewSession, OpenedSession, SessionId, Spent, TapeRow, Unsummarised,
 };
 use papertape_core::tape::{OutcomeKind, State};
 use papertape_core::time::Date;
@@ -99,10 +99,7 @@ impl Record for Store {
         }))
     }
 
-    fn unsummarised<'a>(
-        &'a self,
-        job: &'a JobId,
-    ) -> BoxFuture<'a, Result<Vec<(SessionId, AgentName, Date)>, RecordError>> {
+    fn unsummarised<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<Unsummarised>, RecordError>> {
         let job = job.clone();
         port(self.read(move |db| {
             let job = job.clone();
@@ -241,13 +238,14 @@ pub(crate) async fn agent_state(
     Ok(Some(AgentState { after, hash, state }))
 }
 
-async fn unsummarised(db: &mut dyn Db, job: &JobId) -> Result<Vec<(SessionId, AgentName, Date)>, StoreError> {
+async fn unsummarised(db: &mut dyn Db, job: &JobId) -> Result<Vec<Unsummarised>, StoreError> {
     let sql = "SELECT id, model, date FROM trading_sessions
         WHERE job_id = $1 AND completed_at IS NOT NULL
           AND session_summary IS NULL AND summary_error IS NULL
         ORDER BY date, model";
     let rows = db.query(sql, params![job]).await?;
-    rows.into_iter().map(|mut row| Ok((row.get()?, row.get()?, row.get()?))).collect()
+    let read = |mut row: Row| Ok(Unsummarised { session: row.get()?, agent: row.get()?, date: row.get()? });
+    rows.into_iter().map(read).collect()
 }
 
 async fn spent(db: &mut dyn Db, job: &JobId) -> Result<Vec<Spent>, StoreError> {

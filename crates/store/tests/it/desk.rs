@@ -319,7 +319,7 @@ fn buy(day: usize, shares: i64) -> Entry {
         outcome_kind: OutcomeKind::Ok,
         said: None,
         implied: vec![
-            Implied::Order(order(day, "filled", "AAPL")),
+            Implied::Order(Box::new(order(day, "filled", "AAPL"))),
             Implied::Position(position),
             Implied::Snapshot(snapshot),
         ],
@@ -334,7 +334,7 @@ fn refused(day: usize) -> Entry {
         outcome: json!({ "status": "rejected", "code": "unknown_symbol" }),
         outcome_kind: OutcomeKind::Refused,
         said: None,
-        implied: vec![Implied::Order(OrderRow {
+        implied: vec![Implied::Order(Box::new(OrderRow {
             order_id: format!("o{day}.2"),
             code: Some("unknown_symbol".to_owned()),
             message: Some("there is no NOPE".to_owned()),
@@ -342,7 +342,7 @@ fn refused(day: usize) -> Entry {
             price: None,
             fee: None,
             ..order(day, "rejected", "NOPE\0")
-        })],
+        }))],
     }
 }
 

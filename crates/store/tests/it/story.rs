@@ -568,7 +568,10 @@ async fn every_decimal_comes_back_as_it_was(place: Place) {
         end.implied = numbers
             .iter()
             .map(|number| {
-                Implied::Order(OrderRow { price: Some(Price(*number)), ..order(0, "filled", "AAPL") })
+                Implied::Order(Box::new(OrderRow {
+                    price: Some(Price(*number)),
+                    ..order(0, "filled", "AAPL")
+                }))
             })
             .collect();
     }
