@@ -3,8 +3,8 @@
 
 use super::{Arguments, Reading, number, spec};
 use papertape_core::broker::{
-    ActionType, BookEntry, Books, MarketProfile, Order, Quote, Rejection, Request, Side, Submission, approve,
-    submit,
+    ActionType, BookEntry, Books, MarketProfile, Order, Quote, RejectCode, Rejection, Request, Side,
+    Submission, approve, submit,
 };
 use papertape_core::id::Symbol;
 use papertape_core::json::{canonical, to_value};
@@ -109,9 +109,12 @@ pub async fn place(
     let arguments = super::seen(view, json!({ "order": request }));
     let known = symbols.contains(&request.symbol);
     let quote = quote(view, &request.symbol, known, date);
-    let decision = match amount {
-        Err(message) => Err(Rejection::unreadable_amount(request, message)),
-        Ok(()) => approve(books.account(), books.profile(), &quote, request),
+    // What comes before the amount in the order of checks decides before it, readable or not.
+    let decision = match (approve(books.account(), books.profile(), &quote, request.clone()), amount) {
+        (Err(refused), Err(message)) if refused.code == RejectCode::InvalidAmount => {
+            Err(Rejection::unreadable_amount(request, message))
+        }
+        (decision, _) => decision,
     };
     let (reply, kind, implied, entry) = match decision {
         Err(rejection) => {

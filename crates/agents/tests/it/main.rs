@@ -1,0 +1,10 @@
+//! An agent's day, driven from the outside: a scripted model in memory, small data, no database.
+
+mod calculate;
+mod conversation;
+mod orders;
+mod outside;
+mod phases;
+mod prompts;
+mod stage;
+mod tools;

@@ -1,0 +1,108 @@
+//! Prompts: each renders in its languages, and nothing from outside becomes a template.
+
+use crate::stage::{Stage, call, data, done};
+use papertape_agents::config::Language;
+use papertape_agents::prompt::{PromptError, PromptSet};
+use papertape_agents::summary::{LIMIT_CHARS, message_request, session_request};
+use papertape_core::broker::MarketProfile;
+use papertape_core::message::ToolChoice;
+use serde_json::json;
+use std::collections::BTreeMap;
+
+fn stage(language: Language, profile: MarketProfile) -> Stage {
+    let mut stage = Stage::new(data());
+    stage.agent.language = language;
+    stage.agent.instructions = Some("Never {{ sell }} {% raw".to_owned());
+    stage.profile = profile;
+    stage
+}
+
+// Goal: the prompts of a day, with notices and instructions, in both languages and all markets.
+#[test]
+fn a_days_prompts_render() {
+    for language in [Language::En, Language::Zh] {
+        for profile in [MarketProfile::us_equity(), MarketProfile::cn_a_share(), MarketProfile::crypto()] {
+            let name = profile.name.clone();
+            let stage = stage(language, profile);
+            let mut start = stage.start();
+            start.notices = vec!["split: <b>AAPL</b> {{ cash }}".to_owned()];
+            let day = stage.day(2, start, vec![done()]);
+            let question = day.question();
+            let first = question.lines().next().expect("a line");
+            assert!(
+                first.starts_with("Please analyze and update today's (2024-01-04) positions."),
+                "{first}"
+            );
+            for part in
+                ["AAPL, IBM", "\"AAPL\":111", "\"IBM\":null", "10000", "split: <b>AAPL</b> {{ cash }}"]
+            {
+                assert!(question.contains(part), "{name} {language:?}: {part} in {question}");
+            }
+            let hash = day.kept.instructions["solo#1"];
+            let system = &day.kept.texts[&hash];
+            for part in ["gpt", "AAPL", "<FINISH_SIGNAL>", "Never {{ sell }} {% raw", "basis points"] {
+                assert!(system.contains(part), "{name} {language:?}: {part} in {system}");
+            }
+            assert_eq!(day.request(1)["instructions"], json!(system));
+        }
+    }
+}
+
+// Goal: the texts themselves, so that a change of a prompt is a change of this test.
+#[test]
+fn the_english_question_reads_so() {
+    let stage = Stage::new(data());
+    let mut start = stage.start();
+    start.notices = vec!["one.".to_owned(), "two.".to_owned()];
+    let day = stage.day(2, start, vec![done()]);
+    let wanted = "Please analyze and update today's (2024-01-04) positions.\n\n\
+        Symbols: AAPL, IBM\nOpening prices today: {\"AAPL\":111,\"IBM\":null}\nCash: 10000\nHoldings: {}\n\
+        Since your last session:\n- one.\n- two.";
+    assert_eq!(day.question(), wanted);
+}
+
+// Goal: summaries: the head of one message, the whole of a session, no tools.
+#[test]
+fn summaries_render() {
+    let stage = Stage::new(data());
+    let long = "价".repeat(LIMIT_CHARS + 1);
+    let request = message_request(&stage.prompts, &stage.agent, Some(2), &long).expect("a request");
+    let text = request.messages[0].content();
+    assert_eq!(text.matches('价').count(), LIMIT_CHARS);
+    assert!(text.starts_with("Summarize the following trading decision in 1-2 sentences"));
+    assert_eq!((request.tool_choice, request.house_version), (ToolChoice::None, Some(2)));
+    assert!(request.tools.is_empty());
+    let parts = ["one".to_owned(), "{{ two }}".to_owned()];
+    let request = session_request(&stage.prompts, &stage.agent, None, &parts).expect("a request");
+    assert!(request.messages[0].content().contains("one\n\n{{ two }}"));
+}
+
+// Goal: overrides are a set of their own with their own hash; wrong ones are refused, or end a day with
+// the reason.
+#[test]
+fn overrides_replace_prompts() {
+    let with = |name: &str, text: &str| {
+        PromptSet::with_overrides(BTreeMap::from([(name.to_owned(), text.to_owned())]))
+    };
+    let built_in = PromptSet::built_in();
+    let other = with("solo-day.en.md", "Go, {{ date }}!").expect("a template");
+    assert_ne!(other.hash(), built_in.hash());
+    assert_eq!(PromptSet::built_in().hash(), built_in.hash());
+    let mut stage = Stage::new(data());
+    stage.prompts = other;
+    assert_eq!(stage.day(2, stage.start(), vec![done()]).question(), "Go, 2024-01-04!");
+
+    assert!(matches!(with("solo.fr.md", ""), Err(PromptError::Unknown { name, known })
+        if name == "solo.fr.md" && known.contains(&"solo.en.md".to_owned())));
+    assert!(matches!(with("solo.en.md", "{% if %}"), Err(PromptError::Template { .. })));
+
+    stage.prompts = with("solo.en.md", "{{ nothing.of.this }}").expect("a template");
+    let mut start = stage.start();
+    start.notices = vec!["told tomorrow".to_owned()];
+    let day = stage.day(2, start, vec![call("get_price", json!({}))]);
+    assert_eq!(day.result.closing.status.as_str(), "failed");
+    assert!(day.result.closing.error.as_deref().is_some_and(|error| error.contains("solo.en.md")));
+    assert_eq!(day.conversation()["end"], "bad_prompt");
+    assert!(day.host.calls().is_empty());
+    assert_eq!(day.result.state.notices, ["told tomorrow"]);
+}

@@ -1,0 +1,215 @@
+//! What the tests of a day share.
+
+use papertape_agents::config::AgentConfig;
+use papertape_agents::day::{DayInput, DayResult, StartState, run_day};
+use papertape_agents::prompt::PromptSet;
+use papertape_core::broker::MarketProfile;
+use papertape_core::id::Symbol;
+use papertape_core::market::Dataset;
+use papertape_core::message::{Message, ModelReply, ModelRequest, ToolCall};
+use papertape_core::money::Money;
+use papertape_core::record::{Implied, OrderRow, PositionRow, Write};
+use papertape_core::redact::Redactor;
+use papertape_core::tape::{Session, StepPath, Stop, Tape};
+use papertape_testkit::clock::FakeClock;
+use papertape_testkit::data::SmallData;
+use papertape_testkit::host::{Act, MemoryHost};
+use papertape_testkit::kept::Kept;
+use rust_decimal::Decimal;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+/// AAPL over five days, with (open, high, low, close).
+pub(crate) const AAPL: [[&str; 4]; 5] = [
+    ["100", "110", "90", "105"],
+    ["106", "112", "104", "110"],
+    ["111", "115", "108", "112"],
+    ["50", "56", "48", "55"],
+    ["56", "60", "54", "58"],
+];
+
+pub(crate) fn data() -> SmallData {
+    SmallData::new("2024-01-02", 5).symbol("AAPL", &AAPL).symbol("IBM", &[["10", "11", "9", "10"]; 2])
+}
+
+/// A trader, its market and the data.
+pub(crate) struct Stage {
+    pub(crate) agent: AgentConfig,
+    pub(crate) profile: MarketProfile,
+    pub(crate) prompts: PromptSet,
+    pub(crate) data: Dataset,
+    pub(crate) symbols: BTreeSet<Symbol>,
+    pub(crate) cash: i64,
+}
+
+/// A day that is over.
+pub(crate) struct Day {
+    pub(crate) result: DayResult,
+    pub(crate) kept: Kept,
+    pub(crate) host: Arc<MemoryHost>,
+}
+
+impl Stage {
+    pub(crate) fn new(data: SmallData) -> Self {
+        let model = "openai::gpt-5".parse().expect("a model's name");
+        Self {
+            agent: AgentConfig::solo("gpt".into(), model),
+            profile: MarketProfile::us_equity(),
+            prompts: PromptSet::built_in(),
+            data: data.build(),
+            symbols: ["AAPL", "IBM"].map(Symbol::new).into(),
+            cash: 10_000,
+        }
+    }
+
+    pub(crate) fn start(&self) -> StartState {
+        StartState::new(&self.agent, self.profile.clone(), Money(Decimal::from(self.cash)), 7)
+    }
+
+    /// The nth day, from 0, with a model that answers its nth question with the nth reply.
+    pub(crate) fn day(&self, n: usize, start: StartState, replies: Vec<Act<ModelReply>>) -> Day {
+        self.day_with(n, start, move |question, _| replies.get(question - 1).cloned().unwrap_or_else(done))
+    }
+
+    /// The nth day with a model that is given its question's number, from 1, and the request.
+    pub(crate) fn day_with(
+        &self,
+        n: usize,
+        start: StartState,
+        model: impl Fn(usize, &ModelRequest) -> Act<ModelReply> + Send + Sync + 'static,
+    ) -> Day {
+        let kept: Arc<Mutex<Kept>> = Arc::default();
+        let clock = FakeClock::new();
+        let host = MemoryHost::new(&clock, &kept, move |path, request| model(number(path), request));
+        self.run(n, start, &clock, &kept, host).unwrap_or_else(|stop| panic!("the day stopped: {stop}"))
+    }
+
+    /// Runs the nth day on what is kept.
+    pub(crate) fn run(
+        &self,
+        n: usize,
+        start: StartState,
+        clock: &FakeClock,
+        kept: &Arc<Mutex<Kept>>,
+        host: MemoryHost,
+    ) -> Result<Day, Stop> {
+        let tape = Tape::new(kept.lock().expect("a lock").rows());
+        self.run_on(tape, n, start, clock, kept, host)
+    }
+
+    pub(crate) fn run_on(
+        &self,
+        tape: Tape,
+        n: usize,
+        start: StartState,
+        clock: &FakeClock,
+        kept: &Arc<Mutex<Kept>>,
+        host: MemoryHost,
+    ) -> Result<Day, Stop> {
+        let host = Arc::new(host);
+        let day = self.data.days()[n];
+        let redactor = Arc::new(Redactor::new(Vec::new()).expect("a redactor"));
+        let seed = start.day_seed(&self.agent, day.date);
+        let session_host: Arc<MemoryHost> = Arc::clone(&host);
+        let session = Session::new(session_host, tape, redactor, seed);
+        let input = DayInput {
+            agent: &self.agent,
+            house_version: None,
+            prompts: &self.prompts,
+            symbols: &self.symbols,
+            dataset: &self.data,
+            day,
+            last: n + 1 == self.data.days().len(),
+        };
+        let result = clock.run(async {
+            let mut root = session.root();
+            let result = run_day(&mut root, &input, start).await?;
+            let mut writes: Vec<Write> = result.texts.iter().cloned().map(Write::Text).collect();
+            writes.push(Write::Text(result.closing.state.clone()));
+            writes.push(Write::CloseSession(Box::new(result.closing.clone())));
+            session.finish(writes).await?;
+            Ok(result)
+        })?;
+        let kept = kept.lock().expect("a lock").clone();
+        Ok(Day { result, kept, host })
+    }
+
+    /// What the model is told when it calls a tool on the nth day.
+    pub(crate) fn told(&self, n: usize, tool: &str, arguments: Value) -> Value {
+        let day = self.day(n, self.start(), vec![call(tool, arguments)]);
+        serde_json::from_str(&day.told()[0]).expect("a tool answers with JSON")
+    }
+}
+
+impl Day {
+    /// What tools told the model, in order.
+    pub(crate) fn told(&self) -> Vec<String> {
+        let messages = self.kept.messages().into_iter();
+        messages.filter(|(role, _)| role == "tool").map(|(_, content)| content).collect()
+    }
+
+    /// The day's question.
+    pub(crate) fn question(&self) -> String {
+        let mut messages = self.kept.messages().into_iter();
+        messages.find(|(role, _)| role == "user").map(|(_, content)| content).expect("a question")
+    }
+
+    pub(crate) fn orders(&self) -> Vec<OrderRow> {
+        self.rows(|row| match row {
+            Implied::Order(order) => Some(order.clone()),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn positions(&self) -> Vec<PositionRow> {
+        self.rows(|row| match row {
+            Implied::Position(position) => Some(position.clone()),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn rows<T>(&self, of: impl Fn(&Implied) -> Option<T>) -> Vec<T> {
+        self.kept.implied().into_iter().filter_map(of).collect()
+    }
+
+    pub(crate) fn conversation(&self) -> &Value {
+        &self.result.closing.metadata["conversation"]
+    }
+
+    /// What the nth question to the model held, from 1.
+    pub(crate) fn request(&self, n: usize) -> Value {
+        let step = self.kept.step(&format!("solo#1/model#{n}")).expect("it was asked");
+        self.kept.document(step.request_ref).expect("it is kept")
+    }
+}
+
+fn number(path: &StepPath) -> usize {
+    path.as_str().rsplit('#').next().and_then(|n| n.parse().ok()).expect("a step's number")
+}
+
+pub(crate) fn call(tool: &str, arguments: Value) -> Act<ModelReply> {
+    calls(&[(tool, arguments)])
+}
+
+pub(crate) fn calls(list: &[(&str, Value)]) -> Act<ModelReply> {
+    let call = |(at, (name, arguments)): (usize, &(&str, Value))| ToolCall {
+        id: format!("call_{at}"),
+        name: (*name).to_owned(),
+        arguments: arguments.clone(),
+    };
+    let tool_calls = list.iter().enumerate().map(call).collect();
+    Act::Answer(ModelReply { text: "Because.".to_owned(), tool_calls, ..ModelReply::default() })
+}
+
+pub(crate) fn done() -> Act<ModelReply> {
+    Act::text("Done. <FINISH_SIGNAL>")
+}
+
+pub(crate) fn buy(symbol: &str, quantity: i64) -> Act<ModelReply> {
+    call("buy", json!({ "symbol": symbol, "quantity": quantity, "reason": "it is cheap" }))
+}
+
+pub(crate) fn last(request: &ModelRequest) -> &str {
+    request.messages.last().map_or("", Message::content)
+}
