@@ -9,3 +9,4 @@ pub mod cli;
 pub mod config;
 pub mod mcp;
 pub mod trigger;
+pub mod view;

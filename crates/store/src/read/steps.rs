@@ -69,6 +69,21 @@ pub struct ExposureView {
 }
 
 impl Store {
+    /// Is there such a session?
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn has_session(&self, session: SessionId) -> Result<bool, StoreError> {
+        self.read(move |db| {
+            async move {
+                let sql = "SELECT 1 FROM trading_sessions WHERE id = $1";
+                Ok(db.row(sql, params![session]).await?.is_some())
+            }
+            .boxed()
+        })
+        .await
+    }
+
     /// A session's steps in the order in which they were begun, summaries' among them.
     ///
     /// # Errors
