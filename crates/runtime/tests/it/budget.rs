@@ -1,0 +1,165 @@
+//! Budgets: reserved before a call, settled after it, rebuilt on resume.
+
+use crate::stage::{Stage, done, fails, price, turn_of, usual};
+use papertape_core::message::{FailureKind, Message, ModelRequest, Sampling, ToolChoice, Usage};
+use papertape_core::record::{JobStatus, Spent};
+use papertape_runtime::budget::{Account, Amount, Budget, Budgets, Limit};
+use rust_decimal::Decimal;
+
+fn account(agent: &str, day: i8, detached: bool) -> Account {
+    Account { agent: agent.into(), date: papertape_core::time::Date::constant(2024, 1, day), detached }
+}
+
+fn tokens(tokens: u64) -> Amount {
+    Amount { tokens, usd: Decimal::ZERO }
+}
+
+fn limit(tokens: u64) -> Limit {
+    Limit { tokens: Some(tokens), usd: None }
+}
+
+// Goal: each line bounds what it says, names itself with its numbers, and leaves the others alone.
+#[test]
+fn each_line_bounds_its_own() {
+    let none = Budget::default();
+    let cases = [
+        (Budget { job: limit(100), ..none }, account("b", 3, false), "job: 90 tokens are used"),
+        (Budget { agent: limit(100), ..none }, account("a", 3, false), "agent a: 90 tokens are used"),
+        (Budget { day: limit(100), ..none }, account("a", 2, false), "agent a on 2024-01-02: 90"),
+    ];
+    for (budget, second, wanted) in cases {
+        let budgets = Budgets::rebuild(budget, Vec::new());
+        budgets.reserve(&account("a", 2, false), tokens(90)).expect("within");
+        let error = budgets.reserve(&second, tokens(11)).expect_err("over");
+        assert!(error.contains(wanted) && error.contains("11") && error.contains("of 100"), "{error}");
+        budgets.reserve(&second, tokens(10)).expect("to the last token");
+        budgets.reserve(&account("a", 2, true), tokens(1_000)).expect("summaries are no part of it");
+    }
+    let budgets = Budgets::rebuild(Budget { agent: limit(100), ..none }, Vec::new());
+    budgets.reserve(&account("a", 2, false), tokens(100)).expect("within");
+    budgets.reserve(&account("b", 2, false), tokens(100)).expect("another agent");
+    let budgets = Budgets::rebuild(Budget { day: limit(100), ..none }, Vec::new());
+    budgets.reserve(&account("a", 2, false), tokens(100)).expect("within");
+    budgets.reserve(&account("a", 3, false), tokens(100)).expect("another day");
+}
+
+// Goal: summaries have a line of their own, which they alone can use up.
+#[test]
+fn summaries_have_their_own_line() {
+    let budget = Budget { summaries: limit(100), job: limit(10), ..Budget::default() };
+    let budgets = Budgets::rebuild(budget, Vec::new());
+    budgets.reserve(&account("a", 2, true), tokens(60)).expect("within");
+    let error = budgets.reserve(&account("b", 3, true), tokens(60)).expect_err("over");
+    assert!(error.starts_with("summaries: 60 tokens are used"), "{error}");
+    budgets.reserve(&account("a", 2, false), tokens(10)).expect("the job's line is whole");
+}
+
+// Goal: money is bounded like tokens.
+#[test]
+fn money_is_bounded() {
+    let usd = |text: &str| text.parse::<Decimal>().expect("a decimal");
+    let budget = Budget { job: Limit { tokens: None, usd: Some(usd("1.5")) }, ..Budget::default() };
+    assert!(budget.bounds_money() && !Budget::default().bounds_money());
+    let budgets = Budgets::rebuild(budget, Vec::new());
+    let amount = |text: &str| Amount { tokens: 1, usd: usd(text) };
+    budgets.reserve(&account("a", 2, false), amount("1.4")).expect("within");
+    let error = budgets.reserve(&account("a", 2, false), amount("0.2")).expect_err("over");
+    assert_eq!(error, "job: 1.4 USD are used and the next call may need 0.2, of 1.5");
+}
+
+// Goal: what was reserved gives way to what was used; a rebuilt budget starts from the record.
+#[test]
+fn reservations_are_settled_and_rebuilt() {
+    let budget = Budget { job: limit(100), ..Budget::default() };
+    let budgets = Budgets::rebuild(budget, Vec::new());
+    let who = account("a", 2, false);
+    budgets.reserve(&who, tokens(90)).expect("within");
+    budgets.settle(&who, tokens(90), tokens(30));
+    assert_eq!(budgets.spent(&who), tokens(30));
+    budgets.reserve(&who, tokens(70)).expect("within");
+
+    let row = |tokens: u64, detached: bool| Spent {
+        agent: "a".into(),
+        date: who.date,
+        detached,
+        usage: Usage { input_tokens: tokens, cached_tokens: tokens, output_tokens: 1 },
+        cost_usd: Decimal::ONE,
+    };
+    let budgets = Budgets::rebuild(budget, vec![row(40, false), row(20, false), row(500, true)]);
+    assert_eq!(budgets.spent(&who), Amount { tokens: 62, usd: Decimal::TWO });
+    assert!(budgets.reserve(&who, tokens(39)).is_err());
+}
+
+// Goal: a call's estimate is its characters over four and its bound of output.
+#[test]
+fn an_estimate_is_of_characters_and_bound() {
+    let mut request = ModelRequest {
+        model: "openai::gpt-5".parse().expect("a name"),
+        house_version: None,
+        instructions: Some("x".repeat(400)),
+        messages: vec![Message::user("y".repeat(800))],
+        tools: Vec::new(),
+        tool_choice: ToolChoice::Auto,
+        response_schema: None,
+        sampling: Sampling::default(),
+    };
+    assert_eq!(Amount::estimate(&request, |_| None), tokens(300 + 2_048));
+    request.sampling.max_tokens = Some(100);
+    let priced = Amount::estimate(&request, |usage| Some(Decimal::from(usage.output_tokens)));
+    assert_eq!(priced, Amount { tokens: 400, usd: Decimal::ONE_HUNDRED });
+}
+
+// Goal: an exhausted budget stops the job before the call, without an intent, and more budget resumes it;
+// what the first run used counts in the second.
+#[test]
+fn an_exhausted_budget_stops_and_resumes() {
+    let mut stage = Stage::new();
+    stage.agents[0].sampling.max_tokens = Some(50);
+    stage.budget.job.tokens = Some(620);
+    let job = stage.queue("job");
+    let models = stage.models(|_, request| usual(request));
+    let end = stage.run(&job, &models);
+    assert_eq!(end.status, JobStatus::Failed, "no day was completed: {:?}", end.error);
+    assert!(end.error.as_deref().is_some_and(|error| error.contains("budget exhausted: job:")), "{end:?}");
+    let sent = models.sent().len();
+    let kept = stage.kept(&job, 0);
+    assert!(kept.open().is_empty(), "no intent without budget");
+    assert_eq!(kept.steps.iter().filter(|step| step.path.kind() == "model").count(), sent);
+
+    let again = stage.models(|_, request| usual(request));
+    stage.clock.run(papertape_core::ports::Queue::requeue(&*stage.record, &job)).expect("requeued");
+    let end = stage.run(&job, &again);
+    assert_eq!((end.status, again.sent().len()), (JobStatus::Failed, 0), "the record's usage counts");
+}
+
+// Goal: every attempt counts, the failed ones too.
+#[test]
+fn failed_attempts_count() {
+    let mut stage = Stage::new();
+    stage.agents[0].sampling.max_tokens = Some(50);
+    stage.budget.day.tokens = Some(8_700);
+    let job = stage.queue("job");
+    let models = stage.models(|n, request| match (n, turn_of(request)) {
+        (1, _) => fails(FailureKind::Unavailable, "503").having_used(8_500),
+        (_, 1) => price(),
+        _ => done(),
+    });
+    let end = stage.run(&job, &models);
+    assert!(
+        end.error.as_deref().is_some_and(|error| error.contains("agent gpt on 2024-01-02: 8600 tokens")),
+        "{end:?}"
+    );
+    assert_eq!(models.sent().len(), 2, "the second question finds the line used up");
+}
+
+// Goal: a summary budget that is used up is the summaries' business alone.
+#[test]
+fn summaries_do_not_fail_a_job() {
+    let mut stage = Stage::new();
+    stage.summaries = true;
+    stage.budget.summaries.tokens = Some(1);
+    let job = stage.queue("job");
+    let end = stage.run(&job, &stage.models(|_, request| usual(request)));
+    assert_eq!((end.status, end.error), (JobStatus::Completed, None));
+    assert!(stage.record.sessions(&job).iter().all(|session| session.detached.summaries.is_empty()));
+}

@@ -1,0 +1,8 @@
+//! Jobs, run on a record in memory with a clock driven by hand: no database, no network, no waiting.
+
+mod branch;
+mod budget;
+mod calls;
+mod jobs;
+mod retry;
+mod stage;
