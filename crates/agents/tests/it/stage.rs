@@ -157,7 +157,7 @@ impl Day {
 
     pub(crate) fn orders(&self) -> Vec<OrderRow> {
         self.rows(|row| match row {
-            Implied::Order(order) => Some(order.clone()),
+            Implied::Order(order) => Some(OrderRow::clone(order)),
             _ => None,
         })
     }

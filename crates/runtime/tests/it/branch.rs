@@ -117,7 +117,7 @@ fn a_branchs_deadlines_are_outside_of_its_hashes() {
         agent.instructions = Some(instructions.to_owned());
         let (job, date, at) = (JobId::new("parent"), stage.data.days()[1].date, "solo#1".to_owned());
         config.branch = Some(Branch { job, date, at, agent: Some(agent) });
-        (config.fingerprint(), config.agent_hash(&stage.agents[0]))
+        (config.fingerprint(), config.agent_hash(&stage.agents[0], config.dataset.hash))
     };
     assert_eq!(hashes(1, "a"), hashes(99, "a"));
     assert_ne!(hashes(1, "a").0, hashes(1, "b").0);

@@ -115,7 +115,7 @@ fn an_estimate_is_of_characters_and_bound() {
 fn an_exhausted_budget_stops_and_resumes() {
     let mut stage = Stage::new();
     stage.agents[0].sampling.max_tokens = Some(50);
-    stage.budget.job.tokens = Some(620);
+    stage.budget.job.tokens = Some(440);
     let job = stage.queue("job");
     let models = stage.models(|_, request| usual(request));
     let end = stage.run(&job, &models);
