@@ -4,7 +4,7 @@
 use crate::config::{AgentConfig, AgentKind};
 use crate::prompt::PromptSet;
 use crate::solo::{self, Brief, Conversation, Ended};
-use crate::tools::{exposure_row, trade};
+use crate::tools::trade;
 use papertape_core::broker::{self, BookEntry, Books, DayEnd, MarketProfile, Ohlc, Outcome, Rejection};
 use papertape_core::id::{ContentHash, Symbol};
 use papertape_core::json::{self, to_value};
@@ -161,7 +161,7 @@ async fn keep_marks(ctx: &mut Ctx, end: &DayEnd, view: &MarketView<'_>) -> Resul
     let mut implied = Vec::new();
     for held in &end.snapshots {
         if let Ok(read) = view.last_close(&held.symbol) {
-            implied.push(Implied::Exposure(exposure_row(&read.exposure)));
+            implied.push(Implied::Exposure(read.exposure));
         }
         implied.push(Implied::Snapshot(SnapshotRow {
             symbol: held.symbol.clone(),

@@ -2,7 +2,7 @@
 
 use crate::config::AgentConfig;
 use crate::prompt::PromptSet;
-use crate::tools::{self, Arguments, Reading, calculate, exposure_row, market, number, trade};
+use crate::tools::{self, Arguments, Reading, calculate, market, number, trade};
 use papertape_core::broker::{Books, FillModel, MarketProfile};
 use papertape_core::id::Symbol;
 use papertape_core::market::MarketView;
@@ -266,7 +266,7 @@ fn prompts(
     let mut shown = Vec::new();
     for symbol in brief.symbols {
         let read = view.open_price(symbol).ok();
-        shown.extend(read.iter().map(|read| Implied::Exposure(exposure_row(&read.exposure))));
+        shown.extend(read.iter().map(|read| Implied::Exposure(read.exposure.clone())));
         let open = read.map_or(Value::Null, |read| number(read.value.price.0));
         opens.insert(symbol.to_string(), open);
     }

@@ -84,7 +84,7 @@ impl Replay<'_> {
             let at = |stop| (day.date, stop);
             let found = record.find_session(&self.job.id, &agent.name, day.date).await;
             let Some(found) = found.map_err(|error| at(stop_of(error)))? else { continue };
-            if !found.completed {
+            if found.ended.is_none() {
                 report.unfinished += 1;
                 continue;
             }

@@ -144,7 +144,12 @@ impl Plan<'_> {
         let days = self.dataset.trading_days(self.config.start_date, self.config.end_date);
         for (index, day) in days.iter().enumerate() {
             if after.is_some_and(|after| day.date <= after) {
-                *completed += 1;
+                let done = record.find_session(self.job, &agent.name, day.date).await.map_err(stop_of)?;
+                match done.and_then(|done| done.ended) {
+                    Some(DayStatus::Failed) => *failed += 1,
+                    // Also a day that another job did.
+                    _ => *completed += 1,
+                }
                 continue;
             }
             self.run.signal.check()?;

@@ -106,7 +106,10 @@ impl State {
         let of = |s: &StoredSession| s.job == *job && s.agent == *agent && s.date == date;
         let index = self.sessions.iter().position(of)?;
         let id = SessionId(i64::try_from(index).unwrap_or(i64::MAX) + 1);
-        Some(OpenedSession { id, completed: self.sessions[index].kept.closing.is_some() })
+        Some(OpenedSession {
+            id,
+            ended: self.sessions[index].kept.closing.as_ref().map(|closing| closing.status),
+        })
     }
 
     fn text(&self, hash: ContentHash) -> Option<&String> {
@@ -138,7 +141,7 @@ impl Record for MemoryRecord {
                 detached: Kept::default(),
             });
             let id = SessionId(i64::try_from(state.sessions.len()).unwrap_or(i64::MAX));
-            OpenedSession { id, completed: false }
+            OpenedSession { id, ended: None }
         }))
     }
 

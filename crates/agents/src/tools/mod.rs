@@ -7,7 +7,7 @@ pub mod trade;
 use papertape_core::json::canonical;
 use papertape_core::market::{Exposure, MarketView};
 use papertape_core::message::{Role, ToolSpec};
-use papertape_core::record::{ExposureRow, Implied};
+use papertape_core::record::Implied;
 use papertape_core::tape::{Class, Ctx, Entry, OutcomeKind, Shown, Stop, ToolNote};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive as _;
@@ -38,20 +38,7 @@ impl Reading {
     /// The exposure record's rows.
     #[must_use]
     pub fn implied(&self) -> Vec<Implied> {
-        self.exposures.iter().map(|exposure| Implied::Exposure(exposure_row(exposure))).collect()
-    }
-}
-
-/// A row of the exposure record.
-#[must_use]
-pub fn exposure_row(exposure: &Exposure) -> ExposureRow {
-    ExposureRow {
-        dataset: exposure.dataset,
-        series: exposure.series.clone(),
-        first: exposure.first,
-        last: exposure.last,
-        rows: exposure.rows,
-        latest_known_at: exposure.latest_known_at,
+        self.exposures.iter().cloned().map(Implied::Exposure).collect()
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::{DayStatus, Text};
 use crate::id::{ContentHash, Symbol};
+pub use crate::market::Exposure as ExposureRow;
 use crate::message::Role;
 use crate::money::{Money, Price, Quantity};
-use crate::time::{Date, Timestamp};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -36,23 +36,6 @@ pub struct MessageRow {
     pub tool_name: Option<String>,
     /// The arguments that it was called with.
     pub tool_input: Option<Value>,
-}
-
-/// What one read of the market view showed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ExposureRow {
-    /// The dataset.
-    pub dataset: ContentHash,
-    /// Which series of it, as `AAPL/bars`.
-    pub series: String,
-    /// First day shown.
-    pub first: Option<Date>,
-    /// Last day shown.
-    pub last: Option<Date>,
-    /// How many rows.
-    pub rows: u64,
-    /// When the newest of them became known.
-    pub latest_known_at: Option<Timestamp>,
 }
 
 /// A row of `positions`: one action and what it left.

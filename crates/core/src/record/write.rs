@@ -1,6 +1,6 @@
 //! What a session commits, and what it finds again.
 
-use super::{CloseSession, Implied, Lease, SessionId};
+use super::{CloseSession, DayStatus, Implied, Lease, SessionId};
 use crate::id::{AgentName, ContentHash};
 use crate::message::Usage;
 use crate::tape::{Class, OutcomeKind, State, StepPath};
@@ -25,8 +25,8 @@ pub struct NewSession {
 pub struct OpenedSession {
     /// Its id.
     pub id: SessionId,
-    /// It has ended; its tape is whole.
-    pub completed: bool,
+    /// How it ended, and so its tape is whole; `None` while it has not.
+    pub ended: Option<DayStatus>,
 }
 
 /// A step as the tape keeps it, read back for a re-run.

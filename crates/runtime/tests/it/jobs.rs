@@ -1,8 +1,8 @@
 //! Jobs from the queue to their end: completed, cancelled, given back, lost, resumed, replayed.
 
-use crate::stage::{Stage, agent, done, price, secs, turn_of, usual};
+use crate::stage::{Stage, agent, done, fails, price, secs, turn_of, usual};
 use futures::FutureExt as _;
-use papertape_core::message::ModelRequest;
+use papertape_core::message::{FailureKind, ModelRequest};
 use papertape_core::ports::{Queue as _, RecordError};
 use papertape_core::record::JobStatus;
 use papertape_runtime::replay;
@@ -220,4 +220,28 @@ fn a_replay_finds_another_program() {
         "{}",
         fault.reason
     );
+}
+
+// Goal: a day that failed before a stop is still a failed day after the job is resumed: the job ends
+// partial, as it would have without the stop.
+#[test]
+fn a_failed_day_is_not_forgotten_by_a_resume() {
+    let stage = Stage::new();
+    let job = stage.queue("job");
+    let stopper = Stopper::default();
+    let signal = stopper.signal();
+    let models = stage.models(move |n, request: &ModelRequest| match n {
+        1 => fails(FailureKind::BadRequest, "no"),
+        _ => {
+            stopper.stop(StopReason::Shutdown);
+            usual(request)
+        }
+    });
+    let worker = stage.worker(&models);
+    let end = stage.clock.run(worker.run_job(&job, &signal, &Unobserved)).expect("the record works");
+    assert_eq!(end.expect("claimed").status, JobStatus::Queued);
+    let again = stage.models(|_, request| usual(request));
+    let end = stage.run(&job, &again);
+    assert_eq!(end.status, JobStatus::Partial);
+    assert_eq!(end.error.as_deref(), Some("1 model-day(s) failed"));
 }

@@ -126,7 +126,7 @@ pub(crate) fn port<T: Send + 'static>(
 async fn open_session(db: &mut dyn Db, lease: &Lease, new: &NewSession) -> Result<OpenedSession, StoreError> {
     let mut fence = Fence::take(db, lease, 1).await?;
     if let Some(found) = find_session(db, &lease.job, &new.agent, new.date).await? {
-        if !found.completed && day_runs(db, lease, new).await? {
+        if found.ended.is_none() && day_runs(db, lease, new).await? {
             progress(db, &mut fence, found.id, new).await?;
         }
         fence.settle(db).await?;
@@ -144,7 +144,7 @@ async fn open_session(db: &mut dyn Db, lease: &Lease, new: &NewSession) -> Resul
         .get()?;
     day_runs(db, lease, new).await?;
     progress(db, &mut fence, id, new).await?;
-    Ok(OpenedSession { id, completed: false })
+    Ok(OpenedSession { id, ended: None })
 }
 
 /// Marks the model-day as running; `false` where it was already.
@@ -175,10 +175,10 @@ async fn find_session(
     agent: &AgentName,
     date: Date,
 ) -> Result<Option<OpenedSession>, StoreError> {
-    let sql = "SELECT id, completed_at FROM trading_sessions WHERE job_id = $1 AND date = $2 AND model = $3";
+    let sql = "SELECT id, CASE WHEN completed_at IS NULL THEN NULL ELSE status END
+        FROM trading_sessions WHERE job_id = $1 AND date = $2 AND model = $3";
     let row = db.row(sql, params![job, date, agent]).await?;
-    let read =
-        |mut row: Row| Ok(OpenedSession { id: row.get()?, completed: row.get::<Option<i64>>()?.is_some() });
+    let read = |mut row: Row| Ok(OpenedSession { id: row.get()?, ended: row.get()? });
     row.map(read).transpose()
 }
 

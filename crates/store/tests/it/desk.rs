@@ -178,7 +178,7 @@ pub(crate) async fn run_day(
     let agent = AgentName::new(agent);
     let new = NewSession { agent: agent.clone(), date: date(DAYS[day]), at: at(1_000 * day as i64) };
     let opened = store.open_session(lease, new).await.expect("opens the session");
-    if opened.completed {
+    if opened.ended.is_some() {
         return Ok(opened.id);
     }
     let until = (day > 0).then(|| date(DAYS[day - 1]));
