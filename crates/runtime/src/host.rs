@@ -245,7 +245,8 @@ impl Host for LiveHost {
                     usage: None,
                 })
             };
-            // A call that failed may have taken effect: one attempt, unless the tool can be repeated.
+            // A call that failed may have taken effect all the same: one attempt, whatever the tool. Only
+            // an intent that a crash left open is sent again, and only where the tool can be repeated.
             let options = CallOptions { max_attempts: 1, ..options };
             self.attempts((path, options, first), None, |_| None, |_| {}, once).await
         }

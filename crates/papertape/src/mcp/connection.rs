@@ -1,0 +1,188 @@
+//! One connection to a tool server: shared by calls that run side by side, until it breaks.
+
+use super::{child, http};
+use crate::config::ToolServer;
+use rmcp::RoleClient;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, ClientRequest, Implementation,
+    PaginatedRequestParams, PingRequest, Tool,
+};
+use rmcp::service::{
+    ClientCacheConfig, ClientInitializeError, Peer, RunningService, ServiceError, serve_client,
+};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+
+/// The most pages of a list of tools.
+const MOST_PAGES: usize = 100;
+
+/// What is known of how a connection ended, in words that follow the server's name.
+pub(super) type Ending = Arc<OnceLock<String>>;
+
+/// Why a request came to nothing.
+pub(super) enum Fault {
+    /// The server answered with an error of the protocol.
+    Refused {
+        /// JSON-RPC's code.
+        code: i32,
+        /// The server's words.
+        message: String,
+    },
+    /// There was no answer. Our words, to follow the server's name.
+    Failed(String),
+}
+
+/// A connection, and what is thought of it.
+pub(super) struct Connection {
+    service: RunningService<RoleClient, ClientConfig>,
+    health: Arc<watch::Sender<Health>>,
+    ending: Ending,
+    patience: Duration,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Health {
+    Well,
+    /// A call was given up, and the server is asked whether it still answers.
+    Asked,
+    Broken,
+}
+
+impl Connection {
+    /// Starts or reaches the server and shakes hands. The error follows the server's name.
+    pub(super) async fn make(name: &str, config: &ToolServer, patience: Duration) -> Result<Self, String> {
+        let ending = Ending::default();
+        let implementation = Implementation::new("papertape", env!("CARGO_PKG_VERSION"));
+        let client = ClientConfig::new(ClientCapabilities::default(), implementation);
+        let served = match &config.url {
+            Some(url) => serve_client(client, http::transport(url)?).await,
+            None => serve_client(client, child::spawn(name, config, Arc::clone(&ending))?).await,
+        };
+        let service = served.map_err(|error| match ending.get() {
+            Some(ending) => ending.clone(),
+            None => not_begun(&error),
+        })?;
+        // A list that was asked for is a fact of now, never what a cache remembers.
+        service.peer().set_response_cache_config(ClientCacheConfig::disabled()).await;
+        let health = Arc::new(watch::Sender::new(Health::Well));
+        Ok(Self { service, health, ending, patience })
+    }
+
+    /// May it be used? Waits until a server in doubt has answered, or has failed to in time.
+    pub(super) async fn is_well(&self) -> bool {
+        let mut health = self.health.subscribe();
+        let settled = health.wait_for(|health| *health != Health::Asked).await;
+        let well = settled.is_ok_and(|health| *health == Health::Well);
+        well && !self.service.is_closed() && !self.service.peer().is_transport_closed()
+    }
+
+    /// All tools that the server offers, as it orders them.
+    pub(super) async fn list(&self) -> Result<Vec<Tool>, Fault> {
+        let mut tools = Vec::new();
+        let mut page = None;
+        for _ in 0..MOST_PAGES {
+            let listed = self.settle(self.service.peer().list_tools(page.take())).await?;
+            tools.extend(listed.tools);
+            let Some(cursor) = listed.next_cursor else { return Ok(tools) };
+            page = Some(PaginatedRequestParams::default().with_cursor(Some(cursor)));
+        }
+        Err(Fault::Failed(format!("lists its tools on more than {MOST_PAGES} pages")))
+    }
+
+    /// Calls a tool once.
+    pub(super) async fn call(&self, asked: CallToolRequestParams) -> Result<CallToolResponse, Fault> {
+        self.settle(self.service.peer().call_tool_once(asked)).await
+    }
+
+    /// Waits for an answer, and draws from a failure, or from being dropped, what it says of the
+    /// connection.
+    async fn settle<T>(&self, request: impl Future<Output = Result<T, ServiceError>>) -> Result<T, Fault> {
+        let mut given_up = GivenUp { connection: Some(self) };
+        let result = request.await;
+        given_up.connection = None;
+        result.map_err(|error| match error {
+            ServiceError::McpError(error) => {
+                Fault::Refused { code: error.code.0, message: error.message.into_owned() }
+            }
+            ServiceError::UnexpectedResponse => {
+                Fault::Failed("gave an answer that does not fit the question".to_owned())
+            }
+            error => {
+                self.health.send_replace(Health::Broken);
+                Fault::Failed(self.ending.get().cloned().unwrap_or_else(|| broken(&error)))
+            }
+        })
+    }
+}
+
+/// On drop: somebody stopped waiting. The SDK tells the server; here the server is asked whether it is
+/// still there, for one that hangs would hang every later call as well.
+struct GivenUp<'a> {
+    connection: Option<&'a Connection>,
+}
+
+impl Drop for GivenUp<'_> {
+    fn drop(&mut self) {
+        let Some(connection) = self.connection else { return };
+        let in_doubt = connection.health.send_if_modified(|health| {
+            let well = *health == Health::Well;
+            if well {
+                *health = Health::Asked;
+            }
+            well
+        });
+        if !in_doubt {
+            return;
+        }
+        let health = Arc::clone(&connection.health);
+        // Without a runtime the process is on its way out.
+        let Ok(runtime) = Handle::try_current() else {
+            health.send_replace(Health::Broken);
+            return;
+        };
+        let peer = connection.service.peer().clone();
+        let patience = connection.patience;
+        runtime.spawn(async move {
+            let answers = tokio::time::timeout(patience, answers(&peer)).await.unwrap_or(false);
+            health.send_if_modified(|health| {
+                let asked = *health == Health::Asked;
+                if asked {
+                    *health = if answers { Health::Well } else { Health::Broken };
+                }
+                asked
+            });
+        });
+    }
+}
+
+/// Any answer to a ping will do, an error too.
+async fn answers(peer: &Peer<RoleClient>) -> bool {
+    let ping = ClientRequest::PingRequest(PingRequest::default());
+    matches!(peer.send_request(ping).await, Ok(_) | Err(ServiceError::McpError(_)))
+}
+
+fn broken(error: &ServiceError) -> String {
+    match error {
+        ServiceError::TransportSend(error) => {
+            http::reason(&*error.error).unwrap_or_else(|| "broke off the connection".to_owned())
+        }
+        _ => "broke off the connection".to_owned(),
+    }
+}
+
+/// Why a connection was not made. The SDK's own words are not used: they may print payloads and
+/// addresses.
+fn not_begun(error: &ClientInitializeError) -> String {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => {
+            http::reason(&*error.error).unwrap_or_else(|| "cannot be reached".to_owned())
+        }
+        ClientInitializeError::JsonRpcError(error) => {
+            format!("refuses the connection (code {})", error.code.0)
+        }
+        ClientInitializeError::ConnectionClosed(_) => "ended before it was ready".to_owned(),
+        _ => "does not speak a version of MCP that is known here".to_owned(),
+    }
+}

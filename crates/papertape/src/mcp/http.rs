@@ -1,0 +1,100 @@
+//! A tool server behind an address, over streamable HTTP.
+
+use reqwest::Client;
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
+use std::error::Error;
+use std::io;
+use std::time::Duration;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+/// The most calls on their way to one server at once.
+const MOST_REQUESTS: usize = 256;
+/// The longest event that a server may send.
+const MOST_EVENT_BYTES: usize = 8 << 20;
+
+/// A transport to the address. Connects when it is first used.
+///
+/// # Errors
+/// In words that follow the server's name.
+pub(super) fn transport(url: &str) -> Result<StreamableHttpClientTransport<Client>, String> {
+    let mut config = StreamableHttpClientTransportConfig::with_uri(url);
+    config.max_concurrent_requests = MOST_REQUESTS;
+    config.max_sse_event_size = MOST_EVENT_BYTES;
+    Ok(StreamableHttpClientTransport::with_client(client()?, config))
+}
+
+/// Follows no redirect: an address may hold a key, which would travel along.
+fn client() -> Result<Client, String> {
+    // reqwest takes the process's provider. Where another part has installed one, that is kept.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let builder = || {
+        Client::builder()
+            .connect_timeout(CONNECT_TIMEOUT)
+            .redirect(reqwest::redirect::Policy::none())
+            // One call is one attempt; and a kept connection that the server has closed meanwhile would
+            // fail the first call that takes it.
+            .retry(reqwest::retry::never())
+            .pool_max_idle_per_host(0)
+            .tcp_nodelay(true)
+    };
+    // A machine without a store of root certificates can still reach a local server.
+    builder()
+        .build()
+        .or_else(|_| builder().tls_certs_only([]).build())
+        .map_err(|_| "cannot be reached: TLS cannot be set up".to_owned())
+}
+
+/// What went wrong, in words that follow the server's name and tell no address and no payload; `None`
+/// where there is nothing to say.
+pub(super) fn reason(error: &(dyn Error + 'static)) -> Option<String> {
+    let http = chain(error).find_map(|error| error.downcast_ref::<StreamableHttpError<reqwest::Error>>());
+    match http {
+        Some(StreamableHttpError::HttpStatus(status)) => {
+            Some(format!("answered with HTTP {}", status.status))
+        }
+        Some(StreamableHttpError::AuthRequired(_) | StreamableHttpError::InsufficientScope(_)) => {
+            Some("wants credentials that it was not given".to_owned())
+        }
+        Some(StreamableHttpError::SessionExpired) => Some("answered with HTTP 404".to_owned()),
+        Some(StreamableHttpError::ResponseBodyTooLarge { max_size }) => {
+            Some(format!("answered with more than {max_size} bytes"))
+        }
+        Some(StreamableHttpError::Client(error)) => Some(client_reason(error)),
+        Some(_) => Some("gave an answer that is not MCP over streamable HTTP".to_owned()),
+        None => system_reason(error).map(|reason| format!("broke off the connection: {reason}")),
+    }
+}
+
+fn client_reason(error: &reqwest::Error) -> String {
+    let what = if let Some(status) = error.status() {
+        return format!("answered with HTTP {}", status.as_u16());
+    } else if error.is_connect() {
+        "cannot be reached"
+    } else {
+        "broke off the connection"
+    };
+    match system_reason(error) {
+        Some(reason) => format!("{what}: {reason}"),
+        None => what.to_owned(),
+    }
+}
+
+/// The innermost error of the operating system: of all words the only ones without an address.
+fn system_reason(error: &(dyn Error + 'static)) -> Option<String> {
+    chain(error)
+        .filter_map(|error| error.downcast_ref::<io::Error>())
+        .filter_map(io::Error::raw_os_error)
+        .last()
+        .map(|code| io::Error::from_raw_os_error(code).to_string())
+}
+
+/// The error and its causes.
+fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    let mut next = Some(error);
+    std::iter::from_fn(move || {
+        let error = next?;
+        next = error.source();
+        Some(error)
+    })
+}

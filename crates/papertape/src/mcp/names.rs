@@ -1,0 +1,69 @@
+//! Tool names, as servers spell them and as models may.
+//!
+//! A model's tool name is made of letters, digits, `_` and `-`. Any other character of a server's name
+//! is written `_xHEX_`, its code point in lower-case hexadecimal: `news.search` becomes
+//! `news_x2e_search`. An underscore that would begin such a group by chance is written so as well, so
+//! that every name has one way back.
+
+/// The most characters of a tool name that every provider takes, the server's name and `__` included.
+pub const MOST_CHARS: usize = 64;
+
+/// What stands between the server's name and the tool's.
+const BETWEEN: usize = "__".len();
+
+/// The name by which a model calls the tool.
+#[must_use]
+pub fn to_model(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for (at, c) in name.char_indices() {
+        if is_plain(c) && !(c == '_' && begins_group(&name[at..])) {
+            out.push(c);
+        } else {
+            out.push_str(&format!("_x{:x}_", u32::from(c)));
+        }
+    }
+    out
+}
+
+/// The server's own name of the tool: the way back from [`to_model`].
+#[must_use]
+pub fn to_server(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(c) = rest.chars().next() {
+        let (c, used) = group(rest).unwrap_or((c, c.len_utf8()));
+        out.push(c);
+        rest = &rest[used..];
+    }
+    out
+}
+
+/// Is the name, behind its server's, longer than a model's tool name may be?
+#[must_use]
+pub fn is_too_long(server: &str, name: &str) -> bool {
+    server.chars().count() + BETWEEN + name.chars().count() > MOST_CHARS
+}
+
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '-'
+}
+
+/// Could what follows be read as a group, once it is written out?
+fn begins_group(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix("_x") else { return false };
+    let after = rest.trim_start_matches(is_hex);
+    after.len() < rest.len() && after.starts_with(|c| c == '_' || !is_plain(c))
+}
+
+/// The character that a group at the start stands for, and the group's length in bytes.
+fn group(text: &str) -> Option<(char, usize)> {
+    let rest = text.strip_prefix("_x")?;
+    let digits = rest.len() - rest.trim_start_matches(is_hex).len();
+    rest[digits..].strip_prefix('_')?;
+    let code = u32::from_str_radix(&rest[..digits], 16).ok()?;
+    Some((char::from_u32(code)?, "_x_".len() + digits))
+}
+
+fn is_hex(c: char) -> bool {
+    matches!(c, '0'..='9' | 'a'..='f')
+}

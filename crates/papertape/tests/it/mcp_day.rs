@@ -1,0 +1,139 @@
+//! A whole day of a solo agent that asks a tool outside.
+
+use crate::mcp_support::Watch;
+use futures::FutureExt as _;
+use papertape::app::{Access, App};
+use papertape::config::{Config, ToolServer};
+use papertape::mcp::McpTools;
+use papertape::trigger::{Request, trigger};
+use papertape_agents::config::AgentConfig;
+use papertape_core::id::AgentName;
+use papertape_core::message::{Message, ModelName, ModelReply, ModelRequest, ToolCall, Usage};
+use papertape_core::ports::{Answer, AttemptFailure, BoxFuture, DeltaSink, Models, Queue as _};
+use papertape_core::record::JobStatus;
+use papertape_runtime::replay;
+use papertape_runtime::simulate::Unobserved;
+use papertape_runtime::stopping::Stopper;
+use papertape_runtime::worker::{Worker, WorkerOptions};
+use rust_decimal::Decimal;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Asks the outside tool about the day, then ends it with what it was told. Goes by the name of a house
+/// model, whose rules the checks of a request know.
+struct Asker;
+
+impl Models for Asker {
+    fn call<'a>(
+        &'a self,
+        request: &'a ModelRequest,
+        _: Option<DeltaSink<'a>>,
+    ) -> BoxFuture<'a, Result<Answer, AttemptFailure>> {
+        async move {
+            let reply = match request.messages.last() {
+                Some(Message::Tool { content, .. }) => ModelReply {
+                    text: format!("I was told: {content} <FINISH_SIGNAL>"),
+                    ..ModelReply::default()
+                },
+                _ => {
+                    let offered = request.tools.iter().any(|tool| tool.name == "desk__echo");
+                    assert!(offered, "the outside tool is offered");
+                    let arguments = json!({ "text": "no news is good news" });
+                    let call = ToolCall { id: "c1".to_owned(), name: "desk__echo".to_owned(), arguments };
+                    ModelReply { tool_calls: vec![call], ..ModelReply::default() }
+                }
+            };
+            Ok(Answer { reply, usage: None })
+        }
+        .boxed()
+    }
+
+    fn check(&self, _: &ModelName) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn house_version(&self, _: &ModelName) -> Option<u32> {
+        Some(1)
+    }
+
+    fn cost(&self, _: &ModelName, _: &Usage) -> Option<Decimal> {
+        None
+    }
+}
+
+/// Goal: the call is a step of the tape, its answer a message, the results are marked as unverified,
+/// and a replay comes out equal with no server to ask.
+#[tokio::test]
+async fn a_day_with_an_outside_tool() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let watch = Watch::new().await;
+    let server = ToolServer { allow_unbounded: true, ..watch.stdio(&[]) };
+    let config = Config {
+        data_dir: dir.path().to_path_buf(),
+        tools: [("desk".to_owned(), server)].into(),
+        ..Config::default()
+    };
+    let mut app = App::open(config, Access::Own).await.expect("it opens");
+    app.services.models = Arc::new(Asker);
+    let mut agent = AgentConfig::solo(AgentName::new("asker"), "house::momentum".parse().expect("a name"));
+    agent.tools = vec!["desk".to_owned()];
+    let day = Some(jiff::civil::date(2012, 10, 1));
+    let request = Request {
+        start_date: day,
+        end_date: day,
+        agents: vec![agent],
+        symbols: vec!["AAPL".to_owned()],
+        summaries: Some(false),
+        ..Request::default()
+    };
+    let queued = trigger(&app, request).await.expect("it is queued");
+    assert!(queued.warnings.iter().any(|warning| warning.contains("point_in_time = unverified")));
+
+    let options = WorkerOptions {
+        owner: "test".to_owned(),
+        lease_for: Duration::from_secs(30),
+        poll_every: Duration::from_secs(1),
+        parallel_jobs: 1,
+    };
+    let worker = Worker::new(app.services.clone(), options);
+    let end = worker.run_job(&queued.job, &Stopper::default().signal(), &Unobserved).await;
+    let end = end.expect("the record works").expect("the job is ours");
+    assert_eq!((end.status, end.error), (JobStatus::Completed, None));
+
+    let rows = export(&app, &queued.job).await;
+    let external: Vec<&Value> = rows
+        .iter()
+        .filter(|row| {
+            row["row"] == "step" && row["path"].as_str().is_some_and(|path| path.contains("/tool#"))
+        })
+        .collect();
+    assert_eq!(external.len(), 2, "the list of tools and the call");
+    assert!(external.iter().all(|step| step["class"] == "external"));
+    let texts = rows.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
+    assert!(texts.contains("no news is good news"));
+    let told = rows.iter().find(|row| row["row"] == "message" && row["role"] == "tool").expect("a message");
+    assert_eq!(
+        (&told["tool_name"], &told["content"]),
+        (&json!("desk__echo"), &json!("no news is good news"))
+    );
+    let session = rows.iter().find(|row| row["row"] == "session").expect("a session");
+    assert_eq!(session["metadata"]["point_in_time"], json!("unverified"));
+
+    // The server ends with its tools; a replay that asked for any would fail on there being none.
+    let mut services = app.services.clone();
+    services.tools = Arc::new(McpTools::new(BTreeMap::new()));
+    let row = app.store.job(&queued.job).await.expect("the record works").expect("the job is there");
+    let report = replay::run(&services, &row).await.expect("it can be replayed");
+    assert_eq!((report.equal, report.faults), (1, Vec::new()));
+    watch.server().await;
+    assert!(watch.is_quiet().await, "one process served the day");
+}
+
+async fn export(app: &App, job: &papertape_core::id::JobId) -> Vec<Value> {
+    let mut out = Vec::new();
+    assert!(app.store.canonical_export(job, &mut out).await.expect("the record works"));
+    let text = String::from_utf8(out).expect("UTF-8");
+    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}

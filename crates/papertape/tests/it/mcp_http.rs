@@ -1,0 +1,88 @@
+//! Tool servers behind an address.
+
+use crate::mcp_support::{SERVER, Seen, Watch, call, desk};
+use papertape::config::ToolServer;
+use papertape::mcp::McpTools;
+use papertape_core::message::FailureKind;
+use papertape_core::ports::Tools as _;
+use serde_json::{Value, json};
+use tokio::process::{Child, Command};
+
+/// A server that runs as long as this is kept, and what it reports.
+async fn serve() -> (Child, Seen, McpTools) {
+    let watch = Watch::new().await;
+    let address = watch.address().to_string();
+    let server = Command::new("python3")
+        .args([SERVER, "http", &address])
+        .kill_on_drop(true)
+        .spawn()
+        .expect("python3 is there");
+    let mut seen = watch.server().await;
+    let line = seen.says().await.expect("it starts");
+    let port = line.strip_prefix("listening on ").expect("it listens");
+    let url = Some(format!("http://127.0.0.1:{port}/mcp?key=not-to-be-told"));
+    (server, seen, desk(ToolServer { url, ..ToolServer::default() }))
+}
+
+async fn echo(tools: &McpTools, words: &str) {
+    let reply = tools.call(&call("echo", json!({ "text": words }))).await.expect("it answers");
+    assert_eq!((reply.text.as_str(), reply.is_error), (words, false));
+}
+
+/// Goal: an address serves as a child process does.
+#[tokio::test]
+async fn calls_over_http() {
+    let (_server, _seen, tools) = serve().await;
+    let listed = tools.list().await.expect("it lists its tools");
+    assert_eq!(listed.len(), 10);
+    echo(&tools, "over HTTP").await;
+    let failed = tools.call(&call("fail", json!({}))).await.expect("an answer");
+    assert_eq!((failed.text.as_str(), failed.is_error), ("no such company", true));
+    let structured = tools.call(&call("structured", Value::Null)).await.expect("an answer");
+    assert_eq!(structured.text, r#"{"asked":"AAPL","price":12.5}"#);
+}
+
+/// Goal: a call that is dropped is cancelled at the server, and the next one works.
+#[tokio::test]
+async fn a_dropped_call_is_cancelled() {
+    let (_server, mut seen, tools) = serve().await;
+    let asked = call("hang", json!({}));
+    let mut hanging = tools.call(&asked);
+    tokio::select! {
+        _ = &mut hanging => panic!("it hangs"),
+        () = async { while seen.says().await.as_deref() != Some("hanging") {} } => {}
+    }
+    echo(&tools, "meanwhile").await;
+    drop(hanging);
+    while seen.says().await.as_deref() != Some("cancelled") {}
+    echo(&tools, "after").await;
+}
+
+/// Goal: a connection that breaks fails its call, a session that the server has forgotten fails none,
+/// and the next call works in either case.
+#[tokio::test]
+async fn broken_connections_are_made_anew() {
+    let (_server, mut seen, tools) = serve().await;
+    let failed = tools.call(&call("crash", json!({}))).await.expect_err("it is cut off");
+    assert_eq!(failed.kind, FailureKind::ToolError);
+    assert!(failed.message.starts_with("the tool server `desk` broke off the connection"), "{failed}");
+    echo(&tools, "again").await;
+    assert_eq!(seen.says().await.as_deref(), Some("session"));
+    assert_eq!(seen.says().await.as_deref(), Some("session"));
+    tools.call(&call("forget", json!({}))).await.expect("it answers");
+    echo(&tools, "in a new session").await;
+    assert_eq!(seen.says().await.as_deref(), Some("session"));
+}
+
+/// Goal: an address that nobody listens at is said so, without the address, which may hold a key.
+#[tokio::test]
+async fn an_address_without_a_server() {
+    let held = tokio::net::TcpSocket::new_v4().expect("a socket");
+    held.bind(([127, 0, 0, 1], 0).into()).expect("a port is free");
+    let url = Some(format!("http://{}/mcp?key=not-to-be-told", held.local_addr().expect("it is bound")));
+    let tools = desk(ToolServer { url, ..ToolServer::default() });
+    let failed = tools.call(&call("echo", json!({}))).await.expect_err("nobody is there");
+    assert_eq!(failed.kind, FailureKind::Unavailable);
+    let sentence = "the tool server `desk` cannot be reached: Connection refused (os error ";
+    assert!(failed.message.starts_with(sentence), "{failed}");
+}
