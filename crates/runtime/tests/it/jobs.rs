@@ -234,7 +234,7 @@ fn a_failed_day_is_not_forgotten_by_a_resume() {
         1 => fails(FailureKind::BadRequest, "no"),
         _ => {
             stopper.stop(StopReason::Shutdown);
-            usual(request)
+            usual(request).taking(secs(5))
         }
     });
     let worker = stage.worker(&models);
