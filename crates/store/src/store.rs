@@ -86,6 +86,10 @@ impl Store {
         }
     }
 
+    pub(crate) fn of(engine: Engine) -> Self {
+        Self { engine }
+    }
+
     pub(crate) fn engine(&self) -> &Engine {
         &self.engine
     }
