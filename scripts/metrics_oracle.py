@@ -12,6 +12,7 @@ that empyrical gives as NaN or as an infinity is null.
 
 import argparse
 import csv
+import gzip
 import json
 import math
 import pathlib
@@ -22,6 +23,7 @@ import numpy as np
 import pandas as pd
 
 FIXTURE = pathlib.Path(__file__).parent.parent / "crates/core/tests/it/fixtures/metrics.json"
+BUNDLED = pathlib.Path(__file__).parent.parent / "crates/market/data/us-daily-2000-2013.csv.gz"
 SEED = 20040
 
 
@@ -48,6 +50,13 @@ def cases(paths):
     yield "all_losing", initial, [99_000.0, 98_500.5, 97_000.0, 96_999.99, 90_000.0], 0.0
     yield "all_winning", initial, [100_001.0, 101_500.5, 101_700.0, 104_999.99], 0.0
     yield "everything_lost", initial, [50_000.0, 25_000.0, 0.0], 0.0
+    # The bundled data: what one share of each would have been worth, day by day.
+    closes = {}
+    with gzip.open(BUNDLED, "rt", encoding="utf-8") as file:
+        for row in csv.DictReader(line for line in file if not line.startswith("#")):
+            closes.setdefault(row["symbol"], []).append(round(float(row["close"]), 2))
+    for symbol, values in sorted(closes.items()):
+        yield f"bundled_{symbol}", values[0], values[1:], 0.0
     for path in paths:
         with open(path, newline="", encoding="utf-8") as file:
             values = [round(float(row[-1]), 2) for row in list(csv.reader(file))[1:]]

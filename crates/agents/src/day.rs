@@ -115,7 +115,10 @@ pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) ->
         AgentKind::Solo => solo::converse(&mut ctx, &brief, &at_open, &mut books).await?,
     };
 
-    let mut notices = Vec::new();
+    // What nobody has read is told again.
+    if talk.was_heard() {
+        notices.clear();
+    }
     let mut ctx = root.child(Key::node("bar"))?;
     let bars = fits(broker::bar(&mut books, date, &bars(&at_close, input.symbols)))?;
     notices.extend(keep(&mut ctx, &bars).await?);

@@ -2,7 +2,7 @@
 
 use crate::config::AgentConfig;
 use crate::prompt::PromptSet;
-use crate::tools::{self, Reading, calculate, market, number, trade};
+use crate::tools::{self, Arguments, Reading, calculate, exposure_row, market, number, trade};
 use papertape_core::broker::{Books, FillModel, MarketProfile};
 use papertape_core::id::Symbol;
 use papertape_core::market::MarketView;
@@ -10,6 +10,7 @@ use papertape_core::message::{
     CallFailure, FinishReason, Message, ModelRequest, ToolCall, ToolChoice, ToolSpec,
 };
 use papertape_core::ports::ExternalCall;
+use papertape_core::record::Implied;
 use papertape_core::tape::{Ctx, Stop, ToolNote};
 use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
@@ -73,6 +74,18 @@ pub struct Conversation {
     pub tools_missing: BTreeMap<String, String>,
 }
 
+impl Conversation {
+    /// Has the model answered at all, and so read the day's question?
+    #[must_use]
+    pub fn was_heard(&self) -> bool {
+        match self.ended {
+            Ended::BadPrompt { .. } => false,
+            Ended::Failed { .. } => self.steps > 1,
+            _ => self.steps > 0,
+        }
+    }
+}
+
 /// Holds the day's conversation. Orders apply to `books` one after the other.
 ///
 /// # Errors
@@ -85,7 +98,7 @@ pub async fn converse(
 ) -> Result<Conversation, Stop> {
     let outside = Outside::ask(ctx, brief).await?;
     let mut talk = Conversation { ended: Ended::StepLimit, steps: 0, tools_missing: outside.missing.clone() };
-    let (instructions, opening) = match prompts(brief, view, books) {
+    let (instructions, opening, shown) = match prompts(brief, view, books) {
         Ok(texts) => texts,
         Err(message) => {
             talk.ended = Ended::BadPrompt { message };
@@ -93,7 +106,7 @@ pub async fn converse(
         }
     };
     let instructions = ctx.instruct(&instructions);
-    let opening = ctx.say(&opening).await?;
+    let opening = ctx.say_showing(&opening, shown).await?;
     let mut request = ModelRequest {
         model: brief.agent.model.clone(),
         house_version: brief.house_version,
@@ -135,8 +148,16 @@ pub async fn converse(
 
 /// What the configured tool servers offer.
 struct Outside {
-    tools: BTreeMap<String, (String, ToolSpec, bool)>,
+    tools: BTreeMap<String, OutsideTool>,
     missing: BTreeMap<String, String>,
+}
+
+/// A tool of a server, under the name by which the model is told of it.
+struct OutsideTool {
+    server: String,
+    name: String,
+    spec: ToolSpec,
+    repeatable: bool,
 }
 
 /// One tool of a server's list, as the tape keeps it.
@@ -164,9 +185,10 @@ impl Outside {
                 Ok(list) => outside.tools.extend(list.into_iter().map(|listed| {
                     // A prefix keeps servers apart from each other and from our own tools.
                     let mut spec = listed.spec;
-                    let plain = std::mem::take(&mut spec.name);
-                    spec.name = format!("{server}__{plain}");
-                    (spec.name.clone(), (plain, spec, listed.repeatable))
+                    let name = std::mem::take(&mut spec.name);
+                    spec.name = format!("{server}__{name}");
+                    let repeatable = listed.repeatable;
+                    (spec.name.clone(), OutsideTool { server: server.clone(), name, spec, repeatable })
                 })),
                 Err(reason) => {
                     outside.missing.insert(server.clone(), reason);
@@ -175,17 +197,13 @@ impl Outside {
         }
         Ok(outside)
     }
-
-    fn server_of<'a>(&self, agent: &'a AgentConfig, tool: &str) -> Option<&'a String> {
-        agent.tools.iter().find(|server| tool.starts_with(&format!("{server}__")))
-    }
 }
 
 fn offered(profile: &MarketProfile, outside: &Outside) -> Vec<ToolSpec> {
     let mut tools = trade::tools(profile);
     tools.extend(market::tools());
     tools.push(calculate::tool());
-    tools.extend(outside.tools.values().map(|(_, spec, _)| spec.clone()));
+    tools.extend(outside.tools.values().map(|tool| tool.spec.clone()));
     tools
 }
 
@@ -202,13 +220,17 @@ async fn run_tool(
     if let Some(side) = trade::side(&call.name) {
         return trade::place(ctx, books, view, (brief.symbols, brief.date), side, note).await;
     }
-    if let Some((plain, _, repeatable)) = outside.tools.get(&call.name)
-        && let Some(server) = outside.server_of(brief.agent, &call.name)
-    {
-        let outside_call =
-            ExternalCall { server: server.clone(), tool: plain.clone(), arguments: call.arguments.clone() };
+    if let Some(tool) = outside.tools.get(&call.name) {
+        if let Err(message) = Arguments::of(&call.arguments) {
+            return tools::answer(ctx, view, note, Reading::error(message)).await;
+        }
+        let outside_call = ExternalCall {
+            server: tool.server.clone(),
+            tool: tool.name.clone(),
+            arguments: call.arguments.clone(),
+        };
         let options = brief.agent.limits.call_options();
-        let reply = ctx.external(&outside_call, *repeatable, options, Some(note)).await?;
+        let reply = ctx.external(&outside_call, tool.repeatable, options, Some(note)).await?;
         return Ok(reply.map_or_else(|failure| failure.to_string(), |reply| reply.text));
     }
     let reading = match call.name.as_str() {
@@ -219,11 +241,15 @@ async fn run_tool(
             Reading::error(format!("there is no tool `{name}`; there are: {}", known.join(", ")))
         }),
     };
-    tools::answer(ctx, note, reading).await
+    tools::answer(ctx, view, note, reading).await
 }
 
-/// The system prompt and the day's question.
-fn prompts(brief: &Brief<'_>, view: &MarketView<'_>, books: &Books) -> Result<(String, String), String> {
+/// The system prompt and the day's question, with what of the market the question shows.
+fn prompts(
+    brief: &Brief<'_>,
+    view: &MarketView<'_>,
+    books: &Books,
+) -> Result<(String, String, Vec<Implied>), String> {
     let language = brief.agent.language;
     let system = brief.prompts.render(
         "solo",
@@ -237,8 +263,11 @@ fn prompts(brief: &Brief<'_>, view: &MarketView<'_>, books: &Books) -> Result<(S
         }),
     );
     let mut opens = serde_json::Map::new();
+    let mut shown = Vec::new();
     for symbol in brief.symbols {
-        let open = view.open_price(symbol).map_or(Value::Null, |read| number(read.value.price.0));
+        let read = view.open_price(symbol).ok();
+        shown.extend(read.iter().map(|read| Implied::Exposure(exposure_row(&read.exposure))));
+        let open = read.map_or(Value::Null, |read| number(read.value.price.0));
         opens.insert(symbol.to_string(), open);
     }
     let account = books.account();
@@ -263,7 +292,7 @@ fn prompts(brief: &Brief<'_>, view: &MarketView<'_>, books: &Books) -> Result<(S
         }),
     );
     match (system, day) {
-        (Ok(system), Ok(day)) => Ok((system, day)),
+        (Ok(system), Ok(day)) => Ok((system, day, shown)),
         (Err(error), _) | (_, Err(error)) => Err(error.to_string()),
     }
 }

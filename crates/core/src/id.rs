@@ -100,7 +100,7 @@ impl ContentHash {
 
     /// 64 lower-case hex digits.
     #[must_use]
-    pub fn to_hex(&self) -> String {
+    pub fn to_hex(self) -> String {
         blake3::Hash::from_bytes(self.0).to_hex().to_string()
     }
 }

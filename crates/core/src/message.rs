@@ -5,6 +5,7 @@ use crate::id::ContentHash;
 use crate::json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// The version of a model step's digest. A change of what goes into it, or how, counts it up.
@@ -253,10 +254,29 @@ impl ModelRequest {
         whole
     }
 
-    /// The digest of the request: blake3 of its canonical JSON.
+    /// The digest of the request: blake3 of its canonical JSON, in which the ids that a provider gave
+    /// to calls are replaced by their numbers in order of appearance. They are drawn at random, and
+    /// say no more than which answer belongs to which call.
     #[must_use]
     pub fn digest(&self) -> ContentHash {
-        json::hash(&self.to_json())
+        let mut seen = BTreeMap::new();
+        let mut number = |id: &mut String| {
+            let next = seen.len() + 1;
+            *id = seen.entry(std::mem::take(id)).or_insert(next).to_string();
+        };
+        let mut messages = self.messages.clone();
+        for message in &mut messages {
+            match message {
+                Message::User { .. } => {}
+                Message::Assistant { tool_calls, .. } => {
+                    tool_calls.iter_mut().for_each(|call| number(&mut call.id));
+                }
+                Message::Tool { call_id, .. } => number(call_id),
+            }
+        }
+        let mut whole = self.head();
+        whole["messages"] = json::to_value(&messages);
+        json::hash(&whole)
     }
 }
 

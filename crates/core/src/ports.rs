@@ -4,6 +4,7 @@ use crate::id::{AgentName, ContentHash, JobId};
 use crate::message::{CallFailure, ModelName, ModelReply, ModelRequest, ToolSpec, Usage};
 use crate::record::{
     AgentState, Commit, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession, SessionId, TapeRow,
+    Unsummarised,
 };
 use crate::time::{Date, Timestamp};
 use rust_decimal::Decimal;
@@ -163,10 +164,7 @@ pub trait Record: Send + Sync {
     ) -> BoxFuture<'a, Result<Option<OpenedSession>, RecordError>>;
 
     /// The job's completed sessions that have neither a summary nor a reason for having none.
-    fn unsummarised<'a>(
-        &'a self,
-        job: &'a JobId,
-    ) -> BoxFuture<'a, Result<Vec<(SessionId, AgentName, Date)>, RecordError>>;
+    fn unsummarised<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<Unsummarised>, RecordError>>;
 
     /// What the job has used so far by (agent, date, detached), for budgets to be rebuilt.
     fn spent<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<crate::record::Spent>, RecordError>>;

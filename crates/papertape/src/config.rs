@@ -235,9 +235,15 @@ impl Config {
     /// # Errors
     /// None in practice.
     pub fn to_toml(&self) -> Result<String> {
+        Ok(toml::to_string_pretty(&self.shown())?)
+    }
+
+    /// The config without the database's password.
+    #[must_use]
+    pub fn shown(&self) -> Self {
         let mut shown = self.clone();
         shown.database_url = shown.database_url.map(|url| without_password(&url));
-        Ok(toml::to_string_pretty(&shown)?)
+        shown
     }
 
     fn check(&self) -> Result<()> {

@@ -1,9 +1,14 @@
 //! The product: the only place where concrete types meet. Config, API and command line.
 //!
-//! It may know every crate, and no other crate may know it.
+//! It may know every crate, and no other crate may know it. It must never decide anything about a
+//! session or the books: it resolves what is asked for, puts the parts together and shows what the
+//! record says.
 
+pub mod address;
+pub mod api;
 pub mod app;
 pub mod cli;
 pub mod config;
 pub mod mcp;
 pub mod trigger;
+pub mod view;

@@ -1,7 +1,10 @@
 //! Where a branch leaves its parent's tape.
 
+use crate::config::Branch;
+use papertape_agents::config::AgentConfig;
 use papertape_agents::day::NODES;
 use papertape_core::record::TapeRow;
+use papertape_core::time::Date;
 
 /// Checks a cut: a node of a day's graph, or a step of the conversation.
 ///
@@ -21,6 +24,17 @@ pub fn check_cut(at: &str) -> Result<(), String> {
         "`{at}` is no place to branch at; there are: {}, and steps as solo#1/model#3",
         NODES.join(", ")
     ))
+}
+
+/// The agent as it is on a day: the job's own before the branch's cut, the branch's from the cut on. A
+/// cut within or after the conversation leaves that day's conversation to the job's own.
+#[must_use]
+pub(crate) fn agent_on<'a>(branch: Option<&'a Branch>, own: &'a AgentConfig, date: Date) -> &'a AgentConfig {
+    let Some(branch) = branch else { return own };
+    let place = |node: &str| NODES.iter().position(|known| *known == node);
+    let before_talk = place(&branch.at).is_some_and(|cut| Some(cut) <= place("solo#1"));
+    let changed = branch.date < date || (branch.date == date && before_talk);
+    branch.agent.as_ref().filter(|_| changed).unwrap_or(own)
 }
 
 /// The rows that come before the cut, of rows in their recorded order.

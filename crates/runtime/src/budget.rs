@@ -91,7 +91,8 @@ impl Amount {
         Self { tokens: usage.input_tokens + usage.output_tokens, usd: cost_usd.unwrap_or_default() }
     }
 
-    fn add(&mut self, other: Self) {
+    /// Adds another amount.
+    pub fn add(&mut self, other: Self) {
         self.tokens = self.tokens.saturating_add(other.tokens);
         self.usd = self.usd.saturating_add(other.usd);
     }
@@ -113,11 +114,12 @@ impl Budgets {
     /// Totals as the record has them.
     #[must_use]
     pub fn rebuild(budget: Budget, spent: Vec<Spent>) -> Self {
-        let spent = spent.into_iter().map(|row| {
+        let mut totals: BTreeMap<Account, Amount> = BTreeMap::new();
+        for row in spent {
             let account = Account { agent: row.agent, date: row.date, detached: row.detached };
-            (account, Amount::of(&row.usage, Some(row.cost_usd)))
-        });
-        Self { budget, spent: Mutex::new(spent.collect()) }
+            totals.entry(account).or_default().add(Amount::of(&row.usage, Some(row.cost_usd)));
+        }
+        Self { budget, spent: Mutex::new(totals) }
     }
 
     /// Reserves an amount.
@@ -144,6 +146,13 @@ impl Budgets {
         }
         spent.entry(account.clone()).or_default().add(amount);
         Ok(())
+    }
+
+    /// What an account has used and reserved so far.
+    #[must_use]
+    pub fn spent(&self, account: &Account) -> Amount {
+        let spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        spent.get(account).copied().unwrap_or_default()
     }
 
     /// Puts what was really used in the place of what was reserved.

@@ -9,7 +9,7 @@ use papertape_core::message::FORMAT_VERSION;
 use papertape_core::money::Money;
 use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A simulation, fully resolved: nothing in it depends on when or where it is run.
@@ -91,12 +91,7 @@ impl SimulationConfig {
             map.remove("budget");
         }
         whole["agents"] = json!(self.agents.iter().map(AgentConfig::fingerprint).collect::<Vec<_>>());
-        whole["branch"] = json!(self.branch.as_ref().map(|branch| json!({
-            "job": branch.job,
-            "date": branch.date,
-            "at": branch.at,
-            "agent": branch.agent.as_ref().map(AgentConfig::fingerprint),
-        })));
+        whole["branch"] = self.branch_doc();
         whole["format"] = json!([FORMAT_VERSION, papertape_core::redact::VERSION]);
         json::hash(&whole)
     }
@@ -112,7 +107,7 @@ impl SimulationConfig {
             "seed": self.seed,
             "prompts": self.prompts,
             "start": start,
-            "branch": self.branch,
+            "branch": self.branch_doc(),
             "format": [FORMAT_VERSION, papertape_core::redact::VERSION],
         }))
     }
@@ -121,5 +116,17 @@ impl SimulationConfig {
     #[must_use]
     pub fn done_until(&self, agent: &AgentName) -> Option<Date> {
         self.continues.get(agent).map(|continues| continues.date)
+    }
+
+    fn branch_doc(&self) -> Value {
+        let doc = |branch: &Branch| {
+            json!({
+                "job": branch.job,
+                "date": branch.date,
+                "at": branch.at,
+                "agent": branch.agent.as_ref().map(AgentConfig::fingerprint),
+            })
+        };
+        self.branch.as_ref().map_or(Value::Null, doc)
     }
 }

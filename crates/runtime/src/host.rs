@@ -18,6 +18,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::sync::Semaphore;
 
 /// What the sessions of one running job share.
 pub(crate) struct JobRun {
@@ -62,36 +63,42 @@ impl LiveHost {
         self.deadline.is_some_and(|deadline| self.run.services.clock.now() >= deadline)
     }
 
-    /// One attempt, cancelled at its deadline.
+    /// One attempt, cancelled at its deadline. Where the session's time is up, nothing is sent.
     async fn attempt<T>(
         &self,
         timeout: Duration,
         call: impl Future<Output = Result<T, AttemptFailure>> + Send,
     ) -> Result<T, AttemptFailure> {
         let time = self.time_left(timeout);
+        let too_late = |message| AttemptFailure {
+            failure: CallFailure { kind: FailureKind::TimedOut, message },
+            retry_after: None,
+            usage: None,
+        };
+        if time.is_zero() {
+            return Err(too_late("the session's time is up".to_owned()));
+        }
         let sleep = self.run.services.clock.sleep(time);
         match select(std::pin::pin!(call), sleep).await {
-            Either::Left((result, _)) => result,
-            Either::Right(((), _)) => Err(AttemptFailure {
-                failure: CallFailure {
-                    kind: FailureKind::TimedOut,
-                    message: format!("no answer within {} s", time.as_secs_f64()),
-                },
-                retry_after: None,
-                usage: None,
+            Either::Left((result, _)) => result.map_err(|failed| {
+                // A provider's words are kept as an attempt's error, and logged.
+                let message = self.run.services.redactor.redact_text(&failed.failure.message).value;
+                AttemptFailure { failure: CallFailure { message, ..failed.failure }, ..failed }
             }),
+            Either::Right(((), _)) => Err(too_late(format!("no answer within {} s", time.as_secs_f64()))),
         }
     }
 
-    /// Attempts until one succeeds, none is worth making, or somebody says stop.
+    /// Attempts until one succeeds, none is worth making, or somebody says stop. `places` bounds how
+    /// many are under way at once; waiting for one takes none of an attempt's time.
     async fn attempts<T, F>(
         &self,
-        path: &StepPath,
-        options: CallOptions,
-        first: u32,
+        (path, options, first): (&StepPath, CallOptions, u32),
+        places: Option<&Semaphore>,
         price: impl Fn(&Usage) -> Option<rust_decimal::Decimal>,
+        mut used: impl FnMut(&AttemptEnd),
         call: impl Fn() -> F,
-    ) -> Result<Called<(T, Option<Usage>)>, Stop>
+    ) -> Result<Called<T>, Stop>
     where
         F: Future<Output = Result<(T, Option<Usage>), AttemptFailure>> + Send,
     {
@@ -104,13 +111,23 @@ impl LiveHost {
                 usage,
                 cost_usd: usage.as_ref().and_then(&price),
             };
-            let failed = match self.attempt(options.timeout, call()).await {
+            let place = match places {
+                // The semaphore is never closed; without a place the call is made all the same.
+                Some(places) => places.acquire().await.ok(),
+                None => None,
+            };
+            let result = self.attempt(options.timeout, call()).await;
+            drop(place);
+            let failed = match result {
                 Ok((value, usage)) => {
-                    return Ok(Called { attempt: ended(usage, None), result: Ok((value, usage)) });
+                    let attempt = ended(usage, None);
+                    used(&attempt);
+                    return Ok(Called { attempt, result: Ok(value) });
                 }
                 Err(failed) => failed,
             };
             let attempt = ended(failed.usage, Some(failed.failure.to_string()));
+            used(&attempt);
             if number >= last || !failed.failure.kind.is_transient() || self.is_late() {
                 return Ok(Called { result: Err(failed.failure), attempt });
             }
@@ -120,6 +137,9 @@ impl LiveHost {
             let mut signal = self.run.signal.clone();
             if let Either::Left((reason, _)) = select(Box::pin(signal.stopped()), pause).await {
                 return Err(reason.into());
+            }
+            if self.is_late() {
+                return Ok(Called { result: Err(failed.failure), attempt });
             }
             let write = Write::Attempt { path: path.clone(), ended: attempt, next: Some(number + 1) };
             self.write(vec![write]).await?;
@@ -136,6 +156,33 @@ impl LiveHost {
             writes,
         };
         self.run.services.record.commit(commit).await.map_err(stop_of)
+    }
+}
+
+/// What a call has reserved, settled with what its attempts have used when the call is over: answered,
+/// failed, stopped, or dropped by its guard.
+struct Reservation<'h> {
+    host: &'h LiveHost,
+    path: &'h StepPath,
+    used: Amount,
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        let mut reserved = self.host.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(amount) = reserved.remove(self.path) {
+            self.host.run.budgets.settle(&self.host.account, amount, self.used);
+        }
+    }
+}
+
+impl Drop for LiveHost {
+    /// Calls that were admitted and never made give back what they reserved.
+    fn drop(&mut self) {
+        let reserved = self.reserved.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for amount in std::mem::take(reserved).into_values() {
+            self.run.budgets.settle(&self.account, amount, Amount::default());
+        }
     }
 }
 
@@ -168,27 +215,16 @@ impl Host for LiveHost {
     ) -> BoxFuture<'a, Result<Called<ModelReply>, Stop>> {
         async move {
             let models = &self.run.services.models;
-            let calls = &self.run.services.calls;
             let price = |usage: &Usage| models.cost(&request.model, usage);
-            let call = || async {
-                // The semaphore is never closed; without a permit the call is made all the same.
-                let _permit = calls.acquire().await.ok();
-                models.call(request, None).await.map(|Answer { reply, usage }| (reply, usage))
+            let call =
+                || async { models.call(request, None).await.map(|Answer { reply, usage }| (reply, usage)) };
+            let mut reservation = Reservation { host: self, path, used: Amount::default() };
+            let used = |attempt: &AttemptEnd| {
+                let usage = attempt.usage.unwrap_or_default();
+                reservation.used.add(Amount::of(&usage, attempt.cost_usd));
             };
-            let called = self.attempts(path, options, first, price, call).await;
-            let used = match &called {
-                Ok(called) => called.attempt.usage.map(|usage| Amount::of(&usage, called.attempt.cost_usd)),
-                Err(_) => None,
-            };
-            let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(amount) = reserved.remove(path) {
-                self.run.budgets.settle(&self.account, amount, used.unwrap_or_default());
-            }
-            drop(reserved);
-            called.map(|called| Called {
-                result: called.result.map(|(reply, _)| reply),
-                attempt: called.attempt,
-            })
+            let places = Some(&*self.run.services.calls);
+            self.attempts((path, options, first), places, price, used, call).await
         }
         .boxed()
     }
@@ -211,8 +247,7 @@ impl Host for LiveHost {
             };
             // A call that failed may have taken effect: one attempt, unless the tool can be repeated.
             let options = CallOptions { max_attempts: 1, ..options };
-            let called = self.attempts(path, options, first, |_| None, once).await?;
-            Ok(Called { result: called.result.map(|(reply, _)| reply), attempt: called.attempt })
+            self.attempts((path, options, first), None, |_| None, |_| {}, once).await
         }
         .boxed()
     }

@@ -1,5 +1,6 @@
 //! Replay: the same days on the same tape, with a host that performs nothing.
 
+use crate::branch::agent_on;
 use crate::config::SimulationConfig;
 use crate::load::{self, stop_of};
 use crate::services::Services;
@@ -88,14 +89,7 @@ impl Replay<'_> {
                 continue;
             }
             let last = index + 1 == days.len();
-            let agent = match &self.config.branch {
-                Some(branch)
-                    if branch.date < day.date || (branch.date == day.date && !branch.at.contains('/')) =>
-                {
-                    branch.agent.as_ref().unwrap_or(agent)
-                }
-                _ => agent,
-            };
+            let agent = agent_on(self.config.branch.as_ref(), agent, day.date);
             let rows = load::rows(record, found.id, false).await.map_err(|error| at(stop_of(error)))?;
             report.steps += rows.len();
             let replayed = self.run_session(agent, *day, last, state, Tape::new(rows).sealed());

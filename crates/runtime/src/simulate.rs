@@ -1,6 +1,6 @@
 //! A simulation: agents side by side, the days of each in order.
 
-use crate::branch::before_cut;
+use crate::branch::{agent_on, before_cut};
 use crate::budget::Budgets;
 use crate::config::{Branch, SimulationConfig};
 use crate::host::{JobRun, LiveHost};
@@ -173,11 +173,8 @@ impl Plan<'_> {
         let new = NewSession { agent: agent.name.clone(), date: day.date, at: services.clock.now() };
         let opened = record.open_session(&self.run.lease, new).await.map_err(stop_of)?;
         let mut tape = Tape::new(load::rows(record, opened.id, false).await.map_err(stop_of)?);
-        let mut agent = agent;
+        let agent = agent_on(self.config.branch.as_ref(), agent, day.date);
         if let Some(branch) = &self.config.branch {
-            if branch.date < day.date || (branch.date == day.date && !branch.at.contains('/')) {
-                agent = branch.agent.as_ref().unwrap_or(agent);
-            }
             tape = inherit(record, tape, branch, agent, day.date).await?;
         }
         let time = Duration::from_secs(agent.limits.session_timeout_secs);

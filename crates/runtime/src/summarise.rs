@@ -21,9 +21,9 @@ const SIDE_BY_SIDE: usize = 8;
 pub(crate) async fn run(run: &Arc<JobRun>, config: &SimulationConfig, job: &JobId) -> Result<(), Stop> {
     let missing = run.services.record.unsummarised(job).await.map_err(stop_of)?;
     let mut work = futures::stream::iter(missing)
-        .map(|(session, name, date)| async move {
-            match config.agents.iter().find(|agent| agent.name == name) {
-                Some(agent) => summarise(run, agent, session, date).await,
+        .map(|missing| async move {
+            match config.agents.iter().find(|agent| agent.name == missing.agent) {
+                Some(agent) => summarise(run, agent, missing.session, missing.date).await,
                 None => Ok(()),
             }
         })

@@ -136,8 +136,7 @@ async fn outline(db: &mut dyn Db, job: &JobId) -> Result<Option<(Value, Vec<Day>
     for mut row in db.query(sql, params![job]).await? {
         let (agent, date, session): (AgentName, Date, _) = (row.get()?, row.get()?, row.get()?);
         let (status, error): (String, Option<String>) = (row.get()?, row.get()?);
-        let line =
-            json!({ "row": "day", "agent": agent, "date": date, "status": status, "error": error });
+        let line = json!({ "row": "day", "agent": agent, "date": date, "status": status, "error": error });
         days.push(Day { agent, date, session, line });
     }
     days.sort_by(|left, right| (&left.agent, left.date).cmp(&(&right.agent, right.date)));
@@ -154,8 +153,9 @@ async fn session(db: &mut dyn Db, id: SessionId) -> Result<Session, StoreError> 
         let (cash, value): (Option<rust_decimal::Decimal>, Option<rust_decimal::Decimal>) =
             (row.get()?, row.get()?);
         let (state, messages): (Option<ContentHash>, Option<i64>) = (row.get()?, row.get()?);
+        let daily = implied::daily_figures(db, id).await?;
         lines.push(json!({
-            "row": "session", "status": status, "error": error, "metadata": metadata,
+            "row": "session", "daily_profit": daily.profit, "daily_return_pct": daily.return_pct, "status": status, "error": error, "metadata": metadata,
             "starting_position": starting, "cash": cash, "portfolio_value": value, "state": state,
             "total_messages": messages,
         }));

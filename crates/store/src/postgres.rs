@@ -7,9 +7,13 @@ use crate::migrate::{self, Migration};
 use crate::value::{Row, Value};
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Transaction};
 use futures::FutureExt as _;
+use papertape_core::id::JobId;
 use papertape_core::ports::BoxFuture;
 use rust_decimal::Decimal;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
@@ -27,6 +31,7 @@ pub(crate) struct Engine {
     schema: String,
     writable: bool,
     runtime: Handle,
+    order: Arc<Order>,
 }
 
 impl Engine {
@@ -61,7 +66,13 @@ impl Engine {
             }))
             .build()
             .map_err(|error| StoreError::Database(error.to_string()))?;
-        Ok(Self { pool, schema: schema.to_owned(), writable, runtime: Handle::current() })
+        Ok(Self {
+            pool,
+            schema: schema.to_owned(),
+            writable,
+            runtime: Handle::current(),
+            order: Arc::default(),
+        })
     }
 
     /// Makes the schema of dev data with its mark where it is not there, and empties it first where it
@@ -96,8 +107,13 @@ impl Engine {
     }
 
     /// Runs the work in a transaction. It is under way when this returns; the future resolves when it
-    /// is durable, and dropping it stops nothing.
-    pub(crate) fn write<T, F>(&self, work: F) -> BoxFuture<'static, Result<T, StoreError>>
+    /// is durable, and dropping it stops nothing. What is written for one job is written in the order
+    /// of the calls: a guard's verdict comes after the intents of the body that it has dropped.
+    pub(crate) fn write<T, F>(
+        &self,
+        job: Option<&JobId>,
+        work: F,
+    ) -> BoxFuture<'static, Result<T, StoreError>>
     where
         T: Send + 'static,
         F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
@@ -106,7 +122,16 @@ impl Engine {
             return async { Err(StoreError::ReadOnly) }.boxed();
         }
         let engine = self.clone();
-        self.spawned(async move { engine.transact(work, IsolationLevel::ReadCommitted, false).await })
+        let turn = job.map(|job| self.order.turn(job));
+        self.spawned(async move {
+            let ended = match turn {
+                Some(turn) => Some(turn.come().await),
+                None => None,
+            };
+            let result = engine.transact(work, IsolationLevel::ReadCommitted, false).await;
+            drop(ended);
+            result
+        })
     }
 
     /// Runs the work on one snapshot of the record.
@@ -178,6 +203,44 @@ fn checked(url: &str, schema: &str) -> Result<tokio_postgres::Config, StoreError
     }
     // The URL may hold a password: what is wrong with it is told without it.
     url.parse().map_err(|_| StoreError::BadInput("the PostgreSQL URL cannot be read".to_owned()))
+}
+
+/// Who comes after whom, of those that write for one job. It also keeps them from waiting for each
+/// other with a connection in hand.
+#[derive(Debug, Default)]
+struct Order {
+    newest: Mutex<HashMap<JobId, oneshot::Receiver<()>>>,
+}
+
+/// A place in the order.
+struct Turn {
+    before: Option<oneshot::Receiver<()>>,
+    ended: oneshot::Sender<()>,
+}
+
+impl Order {
+    /// Jobs are forgotten once there are this many of them.
+    const KEPT: usize = 256;
+
+    fn turn(&self, job: &JobId) -> Turn {
+        let (ended, after) = oneshot::channel();
+        let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+        if newest.len() >= Self::KEPT {
+            newest.retain(|_, last| matches!(last.try_recv(), Err(oneshot::error::TryRecvError::Empty)));
+        }
+        Turn { before: newest.insert(job.clone(), after), ended }
+    }
+}
+
+impl Turn {
+    /// Waits for those before. The next one comes when what this gives is dropped.
+    async fn come(self) -> oneshot::Sender<()> {
+        if let Some(before) = self.before {
+            // It ends by its sender's being dropped, which is no error here.
+            let _ = before.await;
+        }
+        self.ended
+    }
 }
 
 /// A transaction on a pooled connection.

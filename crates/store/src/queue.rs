@@ -59,7 +59,7 @@ impl Queue for Store {
         error: Option<String>,
     ) -> BoxFuture<'a, Result<(), RecordError>> {
         let ending = Arc::new((lease.clone(), error));
-        port(self.write(move |db| {
+        port(self.write_for(&lease.job, move |db| {
             let ending = Arc::clone(&ending);
             async move { finish(db, &ending.0, status, ending.1.as_deref()).await }.boxed()
         }))
@@ -164,9 +164,11 @@ async fn claim(
     only: Option<&JobId>,
 ) -> Result<Option<(Lease, JobRow)>, StoreError> {
     let now = db.backend().now();
-    let skip_locked = match db.backend() {
-        Backend::Sqlite => "",
-        Backend::Postgres => "FOR UPDATE SKIP LOCKED",
+    let skip_locked = match (db.backend(), only) {
+        (Backend::Sqlite, _) => "",
+        (Backend::Postgres, None) => "FOR UPDATE SKIP LOCKED",
+        // Asked for this very job, a transaction that is still under way is worth waiting for.
+        (Backend::Postgres, Some(_)) => "FOR UPDATE",
     };
     let only_this = if only.is_some() { "AND job_id = $3" } else { "" };
     let sql = format!(
@@ -175,7 +177,7 @@ async fn claim(
              started_at = coalesce(started_at, {now})
          WHERE job_id = (
              SELECT job_id FROM jobs
-             WHERE (status = 'queued' OR (status = 'running' AND lease_until < {now})) {only_this}
+             WHERE (status = 'queued' OR (status = 'running' AND lease_until <= {now})) {only_this}
              ORDER BY created_at, job_id LIMIT 1 {skip_locked})
          RETURNING lease_epoch, next_seq, {now}, {JOB}"
     );

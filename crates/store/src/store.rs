@@ -5,6 +5,7 @@ use crate::error::StoreError;
 use crate::migrate::MIGRATIONS;
 use crate::{postgres, sqlite};
 use futures::FutureExt as _;
+use papertape_core::id::JobId;
 use papertape_core::ports::BoxFuture;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -72,6 +73,13 @@ impl Store {
         Ok(Self { engine })
     }
 
+    /// The process that owns the SQLite record at `path`, as far as it is known; `None` where nobody
+    /// does. Takes nothing and makes nothing.
+    #[must_use]
+    pub fn holder(path: &Path) -> Option<u32> {
+        sqlite::holder(path)
+    }
+
     /// Copies the whole SQLite record, as it is at this instant, into a new file, while others read
     /// and write.
     ///
@@ -103,7 +111,20 @@ impl Store {
     {
         match &self.engine {
             Engine::Sqlite(engine) => engine.write(work),
-            Engine::Postgres(engine) => engine.write(work),
+            Engine::Postgres(engine) => engine.write(None, work),
+        }
+    }
+
+    /// The same for a job's own writes, which become durable in the order of the calls.
+    pub(crate) fn write_for<T, F>(&self, job: &JobId, work: F) -> BoxFuture<'static, Result<T, StoreError>>
+    where
+        T: Send + 'static,
+        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
+    {
+        match &self.engine {
+            // One thread writes what comes in the order in which it comes.
+            Engine::Sqlite(engine) => engine.write(work),
+            Engine::Postgres(engine) => engine.write(Some(job), work),
         }
     }
 

@@ -46,12 +46,13 @@ pub(crate) async fn fetch(
     Ok(found)
 }
 
-/// A stored document in full. `None` where it is not there.
-pub(crate) async fn document(
+/// A document as it is stored, its long strings lifted. `None` where it is not there.
+pub(crate) async fn stored(
     db: &mut dyn Db,
     hash: ContentHash,
 ) -> Result<Option<serde_json::Value>, StoreError> {
-    Ok(documents(db, &BTreeSet::from([hash])).await?.remove(&hash))
+    let body = fetch(db, &BTreeSet::from([hash])).await?.remove(&hash);
+    body.map(|body| parse(hash, &body)).transpose()
 }
 
 /// Stored documents in full; those that are not there are absent.
@@ -62,8 +63,7 @@ pub(crate) async fn documents(
     let mut stored = BTreeMap::new();
     let mut lifted = BTreeSet::new();
     for (hash, body) in fetch(db, hashes).await? {
-        let document: serde_json::Value = serde_json::from_str(&body)
-            .map_err(|error| StoreError::inconsistent(format!("the document {hash} is no JSON: {error}")))?;
+        let document = parse(hash, &body)?;
         // A text of its own hash is as it is; any other is a document whose long strings were lifted.
         let is_plain = ContentHash::of(body.as_bytes()) == hash;
         if !is_plain {
@@ -84,6 +84,11 @@ pub(crate) async fn documents(
             Ok((hash, whole))
         })
         .collect()
+}
+
+fn parse(hash: ContentHash, body: &str) -> Result<serde_json::Value, StoreError> {
+    serde_json::from_str(body)
+        .map_err(|error| StoreError::inconsistent(format!("the document {hash} is no JSON: {error}")))
 }
 
 /// PostgreSQL's texts cannot hold a NUL; such a text is kept as a JSON string, on either database.

@@ -287,6 +287,12 @@ impl From<SessionId> for Value {
     }
 }
 
+impl From<&SessionId> for Value {
+    fn from(value: &SessionId) -> Self {
+        Self::I64(value.0)
+    }
+}
+
 impl From<Timestamp> for Value {
     fn from(value: Timestamp) -> Self {
         Self::I64(to_micros(value))

@@ -122,8 +122,13 @@ async fn verify_session(db: &mut dyn Db, session: SessionId) -> Result<Option<Ch
         return Ok(None);
     };
     let (job, agent, date) = (row.get()?, row.get()?, row.get()?);
-    let chain =
-        Chain { session, start: anchor(&job, &agent, date), head: row.get()?, length: row.get()?, close: row.get()? };
+    let chain = Chain {
+        session,
+        start: anchor(&job, &agent, date),
+        head: row.get()?,
+        length: row.get()?,
+        close: row.get()?,
+    };
     let broken = match walk(db, &chain).await {
         Ok(None) => None,
         Ok(Some(broken)) => Some(broken),
@@ -176,8 +181,9 @@ async fn walk(db: &mut dyn Db, chain: &Chain) -> Result<Option<Break>, StoreErro
         if chain.close == Some(at.0 + 1) {
             at = (at.0 + 1, follow(at.1, &close_link(db, chain.session).await?));
         }
-        let broken =
-            |tables: &[&'static str], why: &str| Some(Break(Some(step.path.clone()), tables.to_vec(), why.to_owned()));
+        let broken = |tables: &[&'static str], why: &str| {
+            Some(Break(Some(step.path.clone()), tables.to_vec(), why.to_owned()))
+        };
         if step.seq != at.0 + 1 {
             return Ok(broken(&["steps"], "the links before it are not there"));
         }
@@ -202,8 +208,11 @@ async fn walk(db: &mut dyn Db, chain: &Chain) -> Result<Option<Break>, StoreErro
         if step.previous != Some(at.1) || step.hash != Some(hash) {
             // The close is a link without a row of its own in `steps`.
             let after_close = chain.close == Some(at.0);
-            let tables: &[&str] =
-                if after_close { &["trading_sessions", "holdings", "steps"] } else { &["steps"] };
+            let tables: &[&str] = if after_close {
+                &["trading_sessions", "holdings", "positions", "steps"]
+            } else {
+                &["steps"]
+            };
             return Ok(broken(tables, "the step is not what was written"));
         }
         let contents = rows.iter().filter_map(|row| match row {
@@ -225,7 +234,7 @@ async fn walk(db: &mut dyn Db, chain: &Chain) -> Result<Option<Break>, StoreErro
         return Ok(Some(Break(None, tables(&rows), "there are rows of no step".to_owned())));
     }
     if at != (chain.length, chain.head) {
-        let tables = vec!["trading_sessions", "holdings", "steps"];
+        let tables = vec!["trading_sessions", "holdings", "positions", "steps"];
         return Ok(Some(Break(None, tables, "the session's end is not what was written".to_owned())));
     }
     Ok(None)
@@ -300,6 +309,7 @@ async fn close_link(db: &mut dyn Db, session: SessionId) -> Result<Value, StoreE
     let (status, error): (String, Option<String>) = (row.get()?, row.get()?);
     let metadata = row.get()?;
     let starting = read_starting(row.get()?)?;
+    let daily = implied::daily_figures(db, session).await?;
     Ok(CloseLink {
         status: &status,
         error: error.as_deref(),
@@ -309,6 +319,7 @@ async fn close_link(db: &mut dyn Db, session: SessionId) -> Result<Value, StoreE
         holdings: &holdings,
         cash: row.get()?,
         portfolio_value: row.get()?,
+        daily: &daily,
     }
     .to_json())
 }
@@ -338,7 +349,8 @@ impl Texts {
                 return edited();
             };
             let lifted = texts::fetch(db, &references(&stored).into_iter().collect()).await?;
-            if let Some(other) = lifted.iter().find(|(hash, body)| ContentHash::of(body.as_bytes()) != **hash) {
+            if let Some(other) = lifted.iter().find(|(hash, body)| ContentHash::of(body.as_bytes()) != **hash)
+            {
                 return Ok(Some(format!("the text {} is not what was written", other.0)));
             }
             let whole = expand(&stored, &|hash| lifted.get(&hash).cloned());

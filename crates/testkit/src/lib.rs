@@ -1,3 +1,12 @@
-//! What tests share. Never a dependency of the product: only of `tests/` directories.
+//! What tests share: a clock driven by hand, a record in memory, a host and models that answer by script,
+//! a model server, and small datasets.
+//!
+//! Used from `tests/` directories alone. It must never be a dependency of the product.
 
+pub mod clock;
+pub mod data;
+pub mod host;
+pub mod kept;
 pub mod model_server;
+pub mod postgres;
+pub mod record;

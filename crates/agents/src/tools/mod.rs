@@ -5,7 +5,7 @@ pub mod market;
 pub mod trade;
 
 use papertape_core::json::canonical;
-use papertape_core::market::Exposure;
+use papertape_core::market::{Exposure, MarketView};
 use papertape_core::message::{Role, ToolSpec};
 use papertape_core::record::{ExposureRow, Implied};
 use papertape_core::tape::{Class, Ctx, Entry, OutcomeKind, Shown, Stop, ToolNote};
@@ -60,13 +60,18 @@ pub fn exposure_row(exposure: &Exposure) -> ExposureRow {
 ///
 /// # Errors
 /// A stop.
-pub async fn answer(ctx: &mut Ctx, note: ToolNote, reading: Reading) -> Result<String, Stop> {
+pub async fn answer(
+    ctx: &mut Ctx,
+    view: &MarketView<'_>,
+    note: ToolNote,
+    reading: Reading,
+) -> Result<String, Stop> {
     let content = canonical(&reading.value);
     let kept = ctx
         .local(Entry {
             kind: "read",
             class: Class::Local,
-            arguments: json!({ "tool": note.name, "input": note.input }),
+            arguments: seen(view, json!({ "tool": note.name, "input": note.input })),
             outcome: json!(content),
             outcome_kind: OutcomeKind::Ok,
             implied: reading.implied(),
@@ -74,6 +79,13 @@ pub async fn answer(ctx: &mut Ctx, note: ToolNote, reading: Reading) -> Result<S
         })
         .await?;
     Ok(kept.as_str().unwrap_or_default().to_owned())
+}
+
+/// A local step's arguments, with the data and the instant that its outcome depends on.
+pub(crate) fn seen(view: &MarketView<'_>, mut arguments: Value) -> Value {
+    arguments["dataset"] = json!(view.dataset());
+    arguments["instant"] = json!(view.instant());
+    arguments
 }
 
 /// A decimal as a JSON number: the nearest one that reads the same.

@@ -104,9 +104,9 @@ pub async fn place(
 ) -> Result<String, Stop> {
     let (request, amount) = match read_order(books, side, &note.input) {
         Ok(read) => read,
-        Err(message) => return super::answer(ctx, note, Reading::error(message)).await,
+        Err(message) => return super::answer(ctx, view, note, Reading::error(message)).await,
     };
-    let arguments = to_value(&request);
+    let arguments = super::seen(view, json!({ "order": request }));
     let known = symbols.contains(&request.symbol);
     let quote = quote(view, &request.symbol, known, date);
     let decision = match amount {
@@ -129,7 +129,7 @@ pub async fn place(
                     (filled_json(&order, &entry), OutcomeKind::Ok, implied, to_value(&entry))
                 }
                 Submission::Pending(pending) => {
-                    let implied = vec![Implied::Order(order_row(&order, "pending"))];
+                    let implied = vec![Implied::Order(Box::new(order_row(&order, "pending")))];
                     let mut reply = pending_json(&order);
                     reply["status"] = json!("pending");
                     reply["fills_at"] = to_value(&pending.fill_model);
@@ -188,13 +188,13 @@ pub fn position_row(entry: &BookEntry) -> Option<Implied> {
 #[must_use]
 pub fn filled_row(order: &Order, entry: &BookEntry) -> Implied {
     let fill = entry.fill();
-    Implied::Order(OrderRow {
+    Implied::Order(Box::new(OrderRow {
         price: fill.map(|fill| fill.price),
         fee: fill.map(|fill| fill.fee),
         slippage: fill.map(|fill| fill.slippage),
         realised_pnl: entry.realised().map(|realised| realised.pnl),
         ..order_row(order, "filled")
-    })
+    }))
 }
 
 /// The row of `orders` of a refusal; a refused change of stops has the side `stop_change`.
@@ -213,12 +213,12 @@ pub fn rejected_row(rejection: &Rejection) -> Implied {
             ..empty_row(status)
         },
     };
-    Implied::Order(OrderRow {
+    Implied::Order(Box::new(OrderRow {
         code: Some(rejection.code.as_str().to_owned()),
         message: Some(rejection.message.clone()),
         numbers: Some(numbers_json(&rejection.numbers)),
         ..row
-    })
+    }))
 }
 
 fn order_row(order: &Order, status: &str) -> OrderRow {

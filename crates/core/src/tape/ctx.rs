@@ -1,17 +1,17 @@
 //! The session's only way out, and the order in which things are looked up, performed and kept.
 
+use super::ask::{Asked, ModelCall, OutsideCall};
 use super::stop::{Divergence, Stop};
 use super::tape::{Lookup, Tape};
 use super::{Chain, Class, Doc, Key, NodeFailure, OutcomeKind, Step, StepPath, text};
 use crate::id::ContentHash;
 use crate::json;
-use crate::message::{CallFailure, FailureKind, ModelReply, ModelRequest, Role};
+use crate::message::{CallFailure, ModelReply, ModelRequest, Role};
 use crate::ports::{BoxFuture, ExternalCall, ExternalReply};
-use crate::record::{AttemptEnd, Implied, Intent, MessageRow, StepEnd, Text, Write};
+use crate::record::{AttemptEnd, Implied, MessageRow, StepEnd, Text, Write};
 use crate::redact::Redactor;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -159,11 +159,15 @@ impl Session {
         self.host.commit(batch).await
     }
 
-    fn ride(&self, writes: Vec<Write>) {
+    pub(super) fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
+    pub(super) fn ride(&self, writes: Vec<Write>) {
         lock(&self.riders).extend(writes);
     }
 
-    async fn diverged(
+    pub(super) async fn diverged(
         &self,
         path: &StepPath,
         part: &'static str,
@@ -223,7 +227,7 @@ pub struct Ctx {
     session: Arc<Session>,
     scope: String,
     counters: BTreeMap<String, u32>,
-    children: Mutex<HashSet<Key>>,
+    children: Mutex<HashSet<String>>,
     chain: Option<Chain>,
     guarded: bool,
     draws: u32,
@@ -235,7 +239,7 @@ impl Ctx {
     /// # Errors
     /// [`Stop::Misuse`] where a sibling has the key already.
     pub fn child(&self, key: Key) -> Result<Self, Stop> {
-        if !lock(&self.children).insert(key.clone()) {
+        if !lock(&self.children).insert(key.to_string()) {
             return Err(Stop::Misuse(format!("the scope {}/{key} is there already", self.scope)));
         }
         let scope = if self.scope.is_empty() { key.to_string() } else { format!("{}/{key}", self.scope) };
@@ -382,6 +386,14 @@ impl Ctx {
     /// # Errors
     /// A stop.
     pub async fn say(&mut self, content: &str) -> Result<String, Stop> {
+        self.say_showing(content, Vec::new()).await
+    }
+
+    /// As [`Self::say`], with the rows that the text implies: what of the market it shows.
+    ///
+    /// # Errors
+    /// A stop.
+    pub async fn say_showing(&mut self, content: &str, implied: Vec<Implied>) -> Result<String, Stop> {
         let said = Shown { role: Role::User, content: content.to_owned(), tool: None };
         let entry = Entry {
             kind: "message",
@@ -390,7 +402,7 @@ impl Ctx {
             outcome: json!(content),
             outcome_kind: OutcomeKind::Ok,
             said: Some(said),
-            implied: Vec::new(),
+            implied,
         };
         let kept = self.local(entry).await?;
         Ok(kept.as_str().unwrap_or_default().to_owned())
@@ -433,246 +445,15 @@ impl Ctx {
         *n += 1;
         StepPath::of(&self.scope, kind, *n)
     }
-
-    /// The life of an external step.
-    async fn ask<E: Effect>(&self, asked: Asked, effect: &E) -> Result<Result<E::Reply, CallFailure>, Stop> {
-        let session = &*self.session;
-        let path = asked.step.path.clone();
-        let found = session.tape().look_up(&asked.step);
-        let first = match found {
-            Lookup::Done { kind, outcome, .. } => return read_outcome(&path, kind, outcome),
-            Lookup::Differs { request_ref } => {
-                return Err(session.diverged(&path, "request", request_ref, effect.request()).await);
-            }
-            Lookup::Missing => return Err(Stop::Missing(path)),
-            Lookup::Inherited { kind, outcome, origin } => {
-                let result: Result<E::Reply, CallFailure> = read_outcome(&path, kind, Some(outcome))?;
-                let end = asked.end(session, &result, kind, None, Some(origin), E::content);
-                session.ride(end);
-                return Ok(result);
-            }
-            Lookup::Open { .. } if !asked.repeatable => {
-                let failure = CallFailure {
-                    kind: FailureKind::ToolError,
-                    message: "the call was interrupted: whether it took effect is unknown".to_owned(),
-                };
-                let result = Err(failure);
-                let end = asked.end(session, &result, OutcomeKind::Unknown, None, None, E::content);
-                session.commit(end).await?;
-                return Ok(result);
-            }
-            Lookup::Open { attempts } => {
-                session.host.admit(&path, effect.model_request()).await?;
-                let lost = AttemptEnd {
-                    number: attempts,
-                    error: Some("interrupted".to_owned()),
-                    ..AttemptEnd::default()
-                };
-                let next = attempts + 1;
-                session
-                    .commit(vec![Write::Attempt { path: path.clone(), ended: lost, next: Some(next) }])
-                    .await?;
-                next
-            }
-            Lookup::Absent => {
-                session.host.admit(&path, effect.model_request()).await?;
-                let mut writes = session.new_texts(asked.texts.iter().cloned());
-                writes.push(Write::Intent(Intent {
-                    path: path.clone(),
-                    digest: asked.step.digest,
-                    request_ref: asked.request_ref,
-                }));
-                session.commit(writes).await?;
-                1
-            }
-        };
-        let called = effect.perform(session.host(), &path, first).await?;
-        let result = redacted(&session.redactor, called.result)?;
-        let kind = match &result {
-            Ok(_) => OutcomeKind::Ok,
-            Err(failure) if failure.kind == FailureKind::TimedOut => OutcomeKind::TimedOut,
-            Err(_) => OutcomeKind::Failed,
-        };
-        let end = asked.end(session, &result, kind, Some(called.attempt), None, E::content);
-        session.commit(end).await?;
-        Ok(result)
-    }
 }
 
-/// Something that only the host can do.
-trait Effect: Sync {
-    /// What it gives.
-    type Reply: serde::Serialize + DeserializeOwned + Send + Sync;
-
-    /// What is asked, for telling what differs.
-    fn request(&self) -> Value;
-
-    /// The request to a model, whose budget has to be reserved.
-    fn model_request(&self) -> Option<&ModelRequest>;
-
-    /// Does it, from attempt number `first` on.
-    fn perform<'a>(
-        &'a self,
-        host: &'a dyn Host,
-        path: &'a StepPath,
-        first: u32,
-    ) -> BoxFuture<'a, Result<Called<Self::Reply>, Stop>>;
-
-    /// The reply's text, as a message.
-    fn content(reply: &Self::Reply) -> String;
-}
-
-struct ModelCall<'r> {
-    request: &'r ModelRequest,
-    options: CallOptions,
-}
-
-impl Effect for ModelCall<'_> {
-    type Reply = ModelReply;
-
-    fn request(&self) -> Value {
-        self.request.to_json()
-    }
-
-    fn model_request(&self) -> Option<&ModelRequest> {
-        Some(self.request)
-    }
-
-    fn perform<'a>(
-        &'a self,
-        host: &'a dyn Host,
-        path: &'a StepPath,
-        first: u32,
-    ) -> BoxFuture<'a, Result<Called<ModelReply>, Stop>> {
-        host.model(path, self.request, self.options, first)
-    }
-
-    fn content(reply: &ModelReply) -> String {
-        reply.text.clone()
-    }
-}
-
-struct OutsideCall<'r> {
-    call: &'r ExternalCall,
-    options: CallOptions,
-}
-
-impl Effect for OutsideCall<'_> {
-    type Reply = ExternalReply;
-
-    fn request(&self) -> Value {
-        json::to_value(self.call)
-    }
-
-    fn model_request(&self) -> Option<&ModelRequest> {
-        None
-    }
-
-    fn perform<'a>(
-        &'a self,
-        host: &'a dyn Host,
-        path: &'a StepPath,
-        first: u32,
-    ) -> BoxFuture<'a, Result<Called<ExternalReply>, Stop>> {
-        host.external(path, self.call, self.options, first)
-    }
-
-    fn content(reply: &ExternalReply) -> String {
-        reply.text.clone()
-    }
-}
-
-/// An external step about to be looked up.
-struct Asked {
-    step: Step,
-    request_ref: ContentHash,
-    texts: Vec<Text>,
-    repeatable: bool,
-    /// `Some(None)`: the assistant speaks; `Some(Some(tool))`: a tool does; `None`: no message.
-    show: Option<Option<ToolNote>>,
-}
-
-impl Asked {
-    fn end<T: serde::Serialize>(
-        &self,
-        session: &Session,
-        result: &Result<T, CallFailure>,
-        outcome_kind: OutcomeKind,
-        attempt: Option<AttemptEnd>,
-        reused_from: Option<String>,
-        content: fn(&T) -> String,
-    ) -> Vec<Write> {
-        let outcome = Doc::of(&match result {
-            Ok(value) => json::to_value(value),
-            Err(failure) => json::to_value(failure),
-        });
-        let said = match (result, &self.show) {
-            (Ok(value), Some(None)) => Some((Role::Assistant, text(content(value)), None)),
-            (Ok(value), Some(Some(tool))) => Some((Role::Tool, text(content(value)), Some(tool))),
-            (Err(failure), Some(Some(tool))) => Some((Role::Tool, text(failure.to_string()), Some(tool))),
-            (Err(_), Some(None)) | (_, None) => None,
-        };
-        // A reused step's request was never written by this run.
-        let mut texts = if reused_from.is_some() { self.texts.clone() } else { Vec::new() };
-        texts.extend(outcome.texts);
-        let mut implied = Vec::new();
-        if let Some((role, content, tool)) = said {
-            implied.push(message_row(role, content.hash, tool));
-            texts.push(content);
-        }
-        let mut writes = session.new_texts(texts.into_iter());
-        writes.push(Write::End(StepEnd {
-            path: self.step.path.clone(),
-            class: self.step.class,
-            digest: self.step.digest,
-            request_ref: self.request_ref,
-            outcome_kind,
-            outcome_ref: outcome.hash,
-            attempt,
-            reused_from,
-            implied,
-        }));
-        writes
-    }
-}
-
-fn message_row(role: Role, content: ContentHash, tool: Option<&ToolNote>) -> Implied {
+pub(super) fn message_row(role: Role, content: ContentHash, tool: Option<&ToolNote>) -> Implied {
     Implied::Message(MessageRow {
         role,
         content,
         tool_name: tool.map(|tool| tool.name.clone()),
         tool_input: tool.map(|tool| tool.input.clone()),
     })
-}
-
-/// What enters is redacted before anything sees it.
-fn redacted<T: serde::Serialize + DeserializeOwned>(
-    redactor: &Redactor,
-    result: Result<T, CallFailure>,
-) -> Result<Result<T, CallFailure>, Stop> {
-    fn pass<V: serde::Serialize + DeserializeOwned>(redactor: &Redactor, value: &V) -> Result<V, Stop> {
-        serde_json::from_value(redactor.redact_value(json::to_value(value)).value)
-            .map_err(|error| Stop::Record(format!("a redacted outcome cannot be read: {error}")))
-    }
-    Ok(match result {
-        Ok(value) => Ok(pass(redactor, &value)?),
-        Err(failure) => Err(pass(redactor, &failure)?),
-    })
-}
-
-fn read_outcome<T: DeserializeOwned>(
-    path: &StepPath,
-    kind: OutcomeKind,
-    outcome: Option<Value>,
-) -> Result<Result<T, CallFailure>, Stop> {
-    let unreadable = |why: String| Stop::Record(format!("the outcome of {path} cannot be read: {why}"));
-    let outcome = outcome.ok_or_else(|| unreadable("it is not there".to_owned()))?;
-    match kind {
-        OutcomeKind::Ok => {
-            serde_json::from_value(outcome).map(Ok).map_err(|error| unreadable(error.to_string()))
-        }
-        _ => serde_json::from_value(outcome).map(Err).map_err(|error| unreadable(error.to_string())),
-    }
 }
 
 /// A lock that a panicking thread held guards data that is still whole: every change here is one call.

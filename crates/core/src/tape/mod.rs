@@ -5,6 +5,7 @@
 //! there with an equal [digest](Step) is returned, what differs is a [`Divergence`], what is absent is
 //! performed by the [`Host`] and committed before its result is used.
 
+mod ask;
 mod chain;
 mod ctx;
 mod doc;

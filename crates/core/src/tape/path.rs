@@ -25,8 +25,8 @@ impl Key {
 
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // `/` and `#` are the path's own punctuation.
-        let clean = |name: &str| name.replace(['/', '#'], "_");
+        // `/` and `#` are the path's own punctuation; escaped, so that two names stay two names.
+        let clean = |name: &str| name.replace('%', "%25").replace('/', "%2F").replace('#', "%23");
         match self {
             Self::Symbol(symbol) => f.write_str(&clean(symbol)),
             Self::Node(name, round) => write!(f, "{}#{round}", clean(name)),

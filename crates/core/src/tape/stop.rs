@@ -3,6 +3,7 @@
 
 use super::StepPath;
 use crate::json::Difference;
+use serde_json::Value;
 use std::fmt;
 
 /// A session must end here; it can be resumed, unless the tape itself is at fault.
@@ -63,24 +64,46 @@ impl fmt::Display for Divergence {
         let Some(difference) = &self.difference else {
             return Ok(());
         };
-        let side = |value: &Option<serde_json::Value>| {
-            value.as_ref().map_or_else(|| "nothing".to_owned(), |value| shorten(&value.to_string()))
+        let pointer = if difference.pointer.is_empty() { "/" } else { &difference.pointer };
+        let (left, right) = match (&difference.left, &difference.right) {
+            (Some(Value::String(left)), Some(Value::String(right))) => neighbourhood(left, right),
+            (left, right) => (side(left.as_ref()), side(right.as_ref())),
         };
-        write!(
-            f,
-            " at {}: the tape has {}, now it is {}",
-            if difference.pointer.is_empty() { "/" } else { &difference.pointer },
-            side(&difference.left),
-            side(&difference.right)
-        )
+        write!(f, " at {pointer}: the tape has {left}, now it is {right}")
     }
 }
 
-/// For a line of text; the whole stands in the values themselves.
-fn shorten(text: &str) -> String {
-    const LIMIT: usize = 200;
-    match text.char_indices().nth(LIMIT) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
+/// The most characters of a value in a line of text; the whole stands in the values themselves.
+const SHOWN_CHARS: usize = 200;
+/// How much of a text before its first differing character is shown.
+const BEFORE_CHARS: usize = 60;
+
+fn side(value: Option<&Value>) -> String {
+    value.map_or_else(|| "nothing".to_owned(), |value| cut(&value.to_string(), 0))
+}
+
+/// Two texts around the first character in which they differ, as JSON strings. Short texts whole.
+fn neighbourhood(left: &str, right: &str) -> (String, String) {
+    let is_short = |text: &str| text.chars().nth(SHOWN_CHARS).is_none();
+    let from = if is_short(left) && is_short(right) {
+        0
+    } else {
+        let same = left.chars().zip(right.chars()).take_while(|(a, b)| a == b).count();
+        same.saturating_sub(BEFORE_CHARS)
+    };
+    let quoted = |text: &str| Value::from(cut(text, from)).to_string();
+    match from {
+        0 => (quoted(left), quoted(right)),
+        from => (format!("{} from character {from} on", quoted(left)), quoted(right)),
     }
+}
+
+/// At most so many characters from this one on, with marks where something is left out.
+fn cut(text: &str, from: usize) -> String {
+    let at = |n: usize| text.char_indices().nth(n).map(|(at, _)| at);
+    let start = at(from).unwrap_or(text.len());
+    let end = at(from + SHOWN_CHARS);
+    let before = if from > 0 { "…" } else { "" };
+    let after = if end.is_some() { "…" } else { "" };
+    format!("{before}{}{after}", &text[start..end.unwrap_or(text.len())])
 }

@@ -61,8 +61,12 @@ pub(super) async fn branch(common: &Common, config: Config, args: BranchArgs) ->
         Way::There(server) => {
             let parent = server.job_named(&args.job).await?;
             let mut body = json!({ "date": args.date });
-            let fields =
-                [("agent", args.agent), ("at", args.at), ("model", args.model), ("instructions", instructions)];
+            let fields = [
+                ("agent", args.agent),
+                ("at", args.at),
+                ("model", args.model),
+                ("instructions", instructions),
+            ];
             for (name, value) in fields {
                 if let Some(value) = value {
                     body[name] = value.into();

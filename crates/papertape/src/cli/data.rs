@@ -31,7 +31,9 @@ pub(super) fn data(common: &Common, args: &DataArgs) -> Outcome {
     let mut table = table(["name", "hash", "symbols", "first day", "last day", ">days", ">bars"]);
     for one in &datasets {
         let symbols: Vec<&str> = one.symbols.iter().map(papertape_core::id::Symbol::as_str).collect();
-        let day = |day: Option<papertape_core::time::Date>| day.map_or_else(|| "-".to_owned(), |day| day.to_string());
+        let day = |day: Option<papertape_core::time::Date>| {
+            day.map_or_else(|| "-".to_owned(), |day| day.to_string())
+        };
         table.add_row([
             one.name.clone(),
             one.hash.to_hex()[..12].to_owned(),

@@ -61,7 +61,9 @@ async fn tracks(app: &App, job: &JobId) -> Result<Vec<Track>> {
     let mut tracks = Vec::new();
     for agent in &config.agents {
         let (mut days, mut done) = (0, 0);
-        for day in details.days.iter().filter(|day| day.agent == agent.name && day.status != DayStatus::Skipped) {
+        for day in
+            details.days.iter().filter(|day| day.agent == agent.name && day.status != DayStatus::Skipped)
+        {
             days += 1;
             done += u64::from(is_over(day.status));
         }

@@ -52,7 +52,11 @@ pub(super) async fn export(_: &Common, config: Config, args: ExportArgs) -> Outc
             let mut out = BufWriter::new(std::fs::File::create(&draft).with_context(failed)?);
             let written = app.store.canonical_export(&job, &mut out).await;
             let kept: Result<bool> = match written {
-                Ok(found) => out.flush().and_then(|()| std::fs::rename(&draft, path)).with_context(failed).map(|()| found),
+                Ok(found) => out
+                    .flush()
+                    .and_then(|()| std::fs::rename(&draft, path))
+                    .with_context(failed)
+                    .map(|()| found),
                 Err(error) => Err(error.into()),
             };
             if kept.is_err() {

@@ -10,12 +10,12 @@ use std::io::{self, IsTerminal as _, Write};
 
 /// A line to stderr, above the progress bars.
 macro_rules! note {
-    ($($text:tt)*) => { $crate::cli::output::note(format_args!($($text)*)) };
+    ($($text:tt)*) => { $crate::cli::output::to_stderr(format_args!($($text)*)) };
 }
 pub(super) use note;
 
 /// A line to stderr.
-pub(super) fn note(text: impl Display) {
+pub(super) fn to_stderr(text: impl Display) {
     progress::above_the_bars(|| {
         let _ = writeln!(io::stderr().lock(), "{text}");
     });
@@ -64,13 +64,17 @@ fn unless_gone<T>(result: io::Result<T>, otherwise: T) -> io::Result<T> {
 /// that begins with `>` is of a column of numbers.
 pub(super) fn table<const N: usize>(columns: [&str; N]) -> Table {
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
+    table.load_style(presets::NOTHING);
     if io::stdout().is_terminal() {
         table.set_content_arrangement(ContentArrangement::Dynamic);
     }
     let bold = |name: &&str| {
         let name = name.trim_start_matches('>').replace('_', " ");
-        if io::stdout().is_terminal() { Cell::new(name).add_attribute(Attribute::Bold) } else { Cell::new(name) }
+        if io::stdout().is_terminal() {
+            Cell::new(name).add_attribute(Attribute::Bold)
+        } else {
+            Cell::new(name)
+        }
     };
     table.set_header(columns.iter().map(bold));
     for (index, name) in columns.iter().enumerate() {
@@ -103,7 +107,8 @@ pub(super) fn two(value: Option<f64>) -> String {
 pub(super) fn money(value: f64) -> String {
     let plain = format!("{:.2}", value.abs());
     let (whole, cents) = plain.split_once('.').unwrap_or((&plain, "00"));
-    let sign = if value < 0.0 && plain.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) { "-" } else { "" };
+    let sign =
+        if value < 0.0 && plain.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) { "-" } else { "" };
     format!("{sign}{}.{cents}", thousands(whole))
 }
 

@@ -6,7 +6,6 @@ use super::{Common, Outcome, execute, way};
 use crate::config::Config;
 use crate::trigger;
 use clap::Args;
-use papertape_core::id::JobId;
 use serde_json::json;
 
 /// What to resume.
@@ -27,7 +26,7 @@ pub(super) async fn resume(common: &Common, config: Config, args: ResumeArgs) ->
         Way::There(server) => {
             let job = server.job_named(&args.job).await?;
             server.post(&["simulate", job.as_str(), "resume"], &json!({})).await?;
-            execute::there(&server, common, &JobId::new(job.as_str())).await
+            execute::there(&server, common, &job).await
         }
     }
 }

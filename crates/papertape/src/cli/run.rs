@@ -93,7 +93,8 @@ pub(super) async fn run(common: &Common, config: Config, args: RunArgs) -> Outco
         Way::There(server) => {
             let answer = server.post(&["simulate", "trigger"], &body(&request)).await?;
             let job = answer["job_id"].as_str().context("the server's answer names no job")?;
-            let warnings: Vec<String> = serde_json::from_value(answer["warnings"].clone()).unwrap_or_default();
+            let warnings: Vec<String> =
+                serde_json::from_value(answer["warnings"].clone()).unwrap_or_default();
             tell(&warnings, 0, 1);
             execute::there(&server, common, &JobId::new(job)).await
         }

@@ -1,9 +1,11 @@
 //! The API of the server that owns the record, for the few commands that write.
 
 use super::failure::{no_job, usage};
+use super::way;
 use crate::address::Address;
 use crate::config::Config;
 use anyhow::{Context as _, Result, anyhow, bail};
+use papertape_core::id::JobId;
 use reqwest::{StatusCode, Url};
 use serde_json::Value;
 use std::time::Duration;
@@ -38,6 +40,11 @@ impl Server {
         &self.address.url
     }
 
+    /// The job that is named, where `latest` is the newest one.
+    pub(super) async fn job_named(&self, job: &str) -> Result<JobId> {
+        way::job_named(&way::to_read(self.config.clone()).await?, job).await
+    }
+
     /// Sends a request; `path` is given segment by segment.
     pub(super) async fn post(&self, path: &[&str], body: &Value) -> Result<Value> {
         let mut url: Url = self.address.url.parse().context("the server's address cannot be read")?;
@@ -48,7 +55,8 @@ impl Server {
         let response = self.client.post(url).json(body).send().await;
         let response = response.map_err(reqwest::Error::without_url).with_context(unreachable)?;
         let status = response.status();
-        let answer: Value = response.json().await.map_err(reqwest::Error::without_url).with_context(unreachable)?;
+        let answer: Value =
+            response.json().await.map_err(reqwest::Error::without_url).with_context(unreachable)?;
         if status.is_success() {
             return Ok(answer);
         }

@@ -52,12 +52,23 @@ pub(super) fn print(lines: &[Line]) -> Result<()> {
         return say("no day is done yet");
     };
     let mut table = table([
-        "agent", "what it is", ">return", ">a year", ">Sharpe", ">max drawdown", ">vs buy & hold", ">trades",
-        ">rejected", ">days", ">failed", ">cost",
+        "agent",
+        "what it is",
+        ">return",
+        ">a year",
+        ">Sharpe",
+        ">max drawdown",
+        ">vs buy & hold",
+        ">trades",
+        ">rejected",
+        ">days",
+        ">failed",
+        ">cost",
     ]);
     for line in lines {
         let metrics = &line.result.period_metrics;
-        let held = line.result.baselines.as_ref().and_then(|both| both.buy_and_hold.period_metrics.total_return);
+        let held =
+            line.result.baselines.as_ref().and_then(|both| both.buy_and_hold.period_metrics.total_return);
         let ahead = metrics.total_return.zip(held).map(|(own, held)| own - held);
         table.add_row([
             line.result.model.clone(),
@@ -123,7 +134,8 @@ pub(super) async fn beside(app: &App, results: Vec<RangeResult>) -> Result<Vec<L
     let mut lines = Vec::new();
     for result in results {
         let agent = AgentName::new(&result.model);
-        let jobs: BTreeSet<&str> = result.daily_portfolio_values.iter().map(|day| day.job_id.as_str()).collect();
+        let jobs: BTreeSet<&str> =
+            result.daily_portfolio_values.iter().map(|day| day.job_id.as_str()).collect();
         let (mut trades, mut rejected, mut cost, mut model) = (0, 0, Decimal::ZERO, None);
         for job in jobs {
             let job = JobId::new(job);
@@ -169,7 +181,8 @@ async fn orders(app: &App, filter: &ResultFilter) -> Result<(u64, u64)> {
     loop {
         let found = app.store.results(filter, &page).await?;
         for session in &found.items {
-            let is_trade = |row: &&papertape_core::record::PositionRow| TRADES.contains(&row.action_type.as_str());
+            let is_trade =
+                |row: &&papertape_core::record::PositionRow| TRADES.contains(&row.action_type.as_str());
             trades += session.positions.iter().filter(is_trade).count() as u64;
             rejected += session.orders.iter().filter(|order| order.status == "rejected").count() as u64;
         }

@@ -58,7 +58,10 @@ pub(super) async fn verify(common: &Common, config: Config, args: VerifyArgs) ->
         return Ok(ExitCode::from(FAILED));
     }
     let sessions = count(report.heads.len() as u64);
-    note!("the chains of {sessions} sessions are whole, {} links; a head that was published before shows", count(report.links));
+    note!(
+        "the chains of {sessions} sessions are whole, {} links; a head that was published before shows",
+        count(report.links)
+    );
     note!("that nothing was rewritten since");
     Ok(ExitCode::SUCCESS)
 }

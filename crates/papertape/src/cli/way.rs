@@ -28,11 +28,12 @@ pub(super) async fn to_read(config: Config) -> Result<App> {
 pub(super) async fn to_write(config: Config) -> Result<Way> {
     match App::open(config.clone(), Access::Own).await {
         Err(error) => match error.downcast_ref::<StoreError>() {
-            Some(StoreError::InUse { pid: Some(pid), .. }) => match Address::read(&config.data_dir, config.mode, *pid)
-            {
-                Some(address) => Ok(Way::There(Box::new(Server::new(address, config)?))),
-                None => Err(in_use(*pid)),
-            },
+            Some(StoreError::InUse { pid: Some(pid), .. }) => {
+                match Address::read(&config.data_dir, config.mode, *pid) {
+                    Some(address) => Ok(Way::There(Box::new(Server::new(address, config)?))),
+                    None => Err(in_use(*pid)),
+                }
+            }
             _ => Err(error),
         },
         app => Ok(Way::Here(Box::new(opened(app)?))),

@@ -232,7 +232,7 @@ CREATE TABLE orders (
     created_at BIGINT NOT NULL,
     step_id BIGINT NOT NULL,
     ord BIGINT NOT NULL,
-    n BIGINT NOT NULL,
+    n BIGINT NOT NULL
 );
 CREATE INDEX orders_by_session ON orders (session_id, symbol);
 

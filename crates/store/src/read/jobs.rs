@@ -1,12 +1,13 @@
 //! Jobs and their model-days.
 
+use super::by_key;
 use super::page::{List, Page, PageRequest, number, word};
 use crate::db::{Db, Statement};
 use crate::error::StoreError;
 use crate::queue::{JOB, read_job};
 use crate::record::agent_state;
 use crate::store::Store;
-use crate::value::{Value, params};
+use crate::value::{Row, Value, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
@@ -14,6 +15,7 @@ use papertape_core::record::{AgentState, DayStatus, JobRow, JobStatus};
 use papertape_core::time::{Date, Timestamp, to_micros};
 use rust_decimal::Decimal;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 const JOBS: List = List { name: "jobs", default: 50, most: 200 };
@@ -117,7 +119,7 @@ pub struct NewestJob {
     pub job: JobId,
     /// The last day that the agent completed in it.
     pub date: Date,
-    /// The agent's state after that day.
+    /// The agent's state after that day, its document as stored (long strings lifted).
     pub state: AgentState,
 }
 
@@ -126,7 +128,11 @@ impl Store {
     ///
     /// # Errors
     /// A bad cursor, or a database that fails.
-    pub async fn jobs(&self, filter: &JobFilter, page: &PageRequest) -> Result<Page<JobOverview>, StoreError> {
+    pub async fn jobs(
+        &self,
+        filter: &JobFilter,
+        page: &PageRequest,
+    ) -> Result<Page<JobOverview>, StoreError> {
         let wanted = Arc::new((filter.clone(), page.clone()));
         self.read(move |db| {
             let wanted = Arc::clone(&wanted);
@@ -167,7 +173,7 @@ impl Store {
         self.read(move |db| {
             async move {
                 let rows = db.query(sql, params![agent_hash, from, to]).await?;
-                let read = |mut row: crate::value::Row| {
+                let read = |mut row: Row| {
                     Ok(CompletedDay {
                         agent_hash: row.get()?,
                         date: row.get()?,
@@ -215,7 +221,11 @@ impl Store {
     }
 }
 
-async fn jobs(db: &mut dyn Db, filter: &JobFilter, page: &PageRequest) -> Result<Page<JobOverview>, StoreError> {
+async fn jobs(
+    db: &mut dyn Db,
+    filter: &JobFilter,
+    page: &PageRequest,
+) -> Result<Page<JobOverview>, StoreError> {
     let mut statement = Statement::new(format!("SELECT {JOB} FROM jobs WHERE 1 = 1"));
     if let Some(kind) = &filter.kind {
         statement.add(" AND kind = ?", [kind.into()]);
@@ -234,31 +244,32 @@ async fn jobs(db: &mut dyn Db, filter: &JobFilter, page: &PageRequest) -> Result
         let job = read_job(&mut row)?;
         found.push(JobOverview { job, days: DayCounts::default(), used: Used::default() });
     }
-    let mut page = JOBS.page(page, found, |item| {
-        vec![to_micros(item.job.created_at).into(), item.job.id.as_str().into()]
-    });
+    let mut page = JOBS
+        .page(page, found, |item| vec![to_micros(item.job.created_at).into(), item.job.id.as_str().into()]);
+    let ids: Vec<JobId> = page.items.iter().map(|item| item.job.id.clone()).collect();
+    let sql = "SELECT job_id, status, count(*) FROM job_details WHERE job_id IN (?) GROUP BY job_id, status";
+    let mut days = by_key(db, sql, &ids, |row| Ok((row.get()?, row.get()?))).await?;
+    let mut used = used(db, &ids).await?;
     for item in &mut page.items {
-        item.days = day_counts(db, &item.job.id).await?;
-        let (own, summaries) = used(db, &item.job.id).await?;
+        item.days = day_counts(days.remove(&item.job.id).unwrap_or_default());
+        let (own, summaries) = used.remove(&item.job.id).unwrap_or_default();
         item.used = own.and(summaries);
     }
     Ok(page)
 }
 
-async fn day_counts(db: &mut dyn Db, job: &JobId) -> Result<DayCounts, StoreError> {
-    let sql = "SELECT status, count(*) FROM job_details WHERE job_id = $1 GROUP BY status";
+fn day_counts(rows: Vec<(DayStatus, u64)>) -> DayCounts {
     let mut counts = DayCounts::default();
-    for mut row in db.query(sql, params![job]).await? {
-        let slot = match row.get::<DayStatus>()? {
-            DayStatus::Queued => &mut counts.queued,
-            DayStatus::Running => &mut counts.running,
-            DayStatus::Completed => &mut counts.completed,
-            DayStatus::Failed => &mut counts.failed,
-            DayStatus::Skipped => &mut counts.skipped,
-        };
-        *slot = row.get()?;
+    for (status, count) in rows {
+        match status {
+            DayStatus::Queued => counts.queued = count,
+            DayStatus::Running => counts.running = count,
+            DayStatus::Completed => counts.completed = count,
+            DayStatus::Failed => counts.failed = count,
+            DayStatus::Skipped => counts.skipped = count,
+        }
     }
-    Ok(counts)
+    counts
 }
 
 impl Used {
@@ -269,23 +280,22 @@ impl Used {
     }
 }
 
-/// What a job's sessions have used, and its summaries. Summed here: SQLite has no exact decimals.
-async fn used(db: &mut dyn Db, job: &JobId) -> Result<(Used, Used), StoreError> {
-    let sql = "SELECT input_tokens, cached_tokens, output_tokens, cost_usd, detached_input_tokens,
+/// What the jobs' sessions have used, and their summaries. Summed here: SQLite has no exact decimals.
+async fn used(db: &mut dyn Db, jobs: &[JobId]) -> Result<BTreeMap<JobId, (Used, Used)>, StoreError> {
+    let sql = "SELECT job_id, input_tokens, cached_tokens, output_tokens, cost_usd, detached_input_tokens,
         detached_cached_tokens, detached_output_tokens, detached_cost_usd
-        FROM trading_sessions WHERE job_id = $1";
-    let mut sums = (Used::default(), Used::default());
-    for mut row in db.query(sql, params![job]).await? {
-        for sum in [&mut sums.0, &mut sums.1] {
-            let usage = Usage {
-                input_tokens: row.get()?,
-                cached_tokens: row.get()?,
-                output_tokens: row.get()?,
-            };
-            *sum = sum.and(Used { usage, cost_usd: row.get()? });
-        }
-    }
-    Ok(sums)
+        FROM trading_sessions WHERE job_id IN (?)";
+    let rows = by_key(db, sql, jobs, |row| Ok((read_used(row)?, read_used(row)?))).await?;
+    let sum = |rows: Vec<(Used, Used)>| {
+        rows.into_iter()
+            .fold((Used::default(), Used::default()), |sum, row| (sum.0.and(row.0), sum.1.and(row.1)))
+    };
+    Ok(rows.into_iter().map(|(job, rows)| (job, sum(rows))).collect())
+}
+
+fn read_used(row: &mut Row) -> Result<Used, StoreError> {
+    let usage = Usage { input_tokens: row.get()?, cached_tokens: row.get()?, output_tokens: row.get()? };
+    Ok(Used { usage, cost_usd: row.get()? })
 }
 
 async fn job_details(db: &mut dyn Db, id: &JobId) -> Result<Option<JobDetails>, StoreError> {
@@ -308,7 +318,7 @@ async fn job_details(db: &mut dyn Db, id: &JobId) -> Result<Option<JobDetails>, 
             completed_at: row.get()?,
         });
     }
-    let (used, used_by_summaries) = used(db, id).await?;
+    let (used, used_by_summaries) = used(db, std::slice::from_ref(id)).await?.remove(id).unwrap_or_default();
     Ok(Some(JobDetails { job, cancel_requested, days, used, used_by_summaries }))
 }
 

@@ -12,31 +12,35 @@ pub use counts::Counts;
 pub use events::JobEvent;
 pub use jobs::{CompletedDay, DayCounts, DayRow, JobDetails, JobFilter, JobOverview, NewestJob, Used};
 pub use page::{Page, PageRequest};
-pub(crate) use results::{read_holding, read_starting};
 pub use results::{DailyValue, ResultFilter, SessionResult};
+pub(crate) use results::{read_holding, read_starting};
 pub use sessions::{Instructions, MessageView, SessionFilter, SessionView};
 pub use steps::{ExposureView, StepView};
 
 use crate::db::{Db, Statement};
 use crate::error::StoreError;
-use crate::value::{Row, Value};
-use papertape_core::record::SessionId;
+use crate::value::{FromValue, Row, Value};
 use std::collections::BTreeMap;
 
-/// Sessions are asked for in groups of this many.
+/// Rows are asked for by so many keys at a time.
 const GROUP: usize = 32;
 
-/// Rows of several sessions, by session: `sql` has a `?` where the ids go, and selects `session_id`
+/// Rows that belong to several others, by these: `sql` has a `?` where the keys go, and selects the key
 /// first.
-async fn by_session<T>(
+async fn by_key<K, T>(
     db: &mut dyn Db,
     sql: &str,
-    sessions: &[SessionId],
+    keys: &[K],
     read: impl Fn(&mut Row) -> Result<T, StoreError>,
-) -> Result<BTreeMap<SessionId, Vec<T>>, StoreError> {
-    let mut found: BTreeMap<SessionId, Vec<T>> = BTreeMap::new();
-    for group in sessions.chunks(GROUP) {
-        let filled = (0..GROUP).map(|at| Value::from(group[at.min(group.len() - 1)]));
+) -> Result<BTreeMap<K, Vec<T>>, StoreError>
+where
+    K: FromValue + Ord,
+    for<'k> Value: From<&'k K>,
+{
+    let mut found: BTreeMap<K, Vec<T>> = BTreeMap::new();
+    for group in keys.chunks(GROUP) {
+        // One statement for every size of group: the last key fills up.
+        let filled = (0..GROUP).map(|at| Value::from(&group[at.min(group.len() - 1)]));
         let mut statement = Statement::default();
         statement.add(&sql.replace('?', &vec!["?"; GROUP].join(", ")), filled);
         for mut row in statement.query(db).await? {

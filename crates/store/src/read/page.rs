@@ -53,10 +53,7 @@ impl List {
     }
 
     /// The last row's key, where the request has a cursor.
-    pub(crate) fn key<const N: usize>(
-        self,
-        request: &PageRequest,
-    ) -> Result<Option<[Value; N]>, StoreError> {
+    pub(crate) fn key<const N: usize>(self, request: &PageRequest) -> Result<Option<[Value; N]>, StoreError> {
         let Some(cursor) = &request.cursor else {
             return Ok(None);
         };
@@ -104,7 +101,9 @@ fn to_hex(bytes: &[u8]) -> String {
 }
 
 fn from_hex(text: &str) -> Option<Vec<u8>> {
-    let digits: Vec<u8> =
-        text.chars().map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok())).collect::<Option<_>>()?;
+    let digits: Vec<u8> = text
+        .chars()
+        .map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
+        .collect::<Option<_>>()?;
     digits.len().is_multiple_of(2).then(|| digits.chunks(2).map(|pair| pair[0] * 16 + pair[1]).collect())
 }

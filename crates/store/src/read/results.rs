@@ -1,6 +1,6 @@
 //! What sessions came to.
 
-use super::by_session;
+use super::by_key;
 use super::page::{List, Page, PageRequest, number, word};
 use crate::db::{Db, Statement};
 use crate::error::StoreError;
@@ -10,9 +10,7 @@ use crate::value::{Row, Value};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::money::Money;
-use papertape_core::record::{
-    DayStatus, HoldingRow, OrderRow, PositionRow, SessionId, StartingPosition,
-};
+use papertape_core::record::{DayStatus, HoldingRow, OrderRow, PositionRow, SessionId, StartingPosition};
 use papertape_core::time::Date;
 use std::sync::Arc;
 
@@ -103,6 +101,20 @@ impl Store {
         .await
     }
 
+    /// Of each agent, the newest completed and not replaced simulation that has sessions in the
+    /// filter's days, by agent. Its `job` is not looked at.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn newest_results(&self, filter: &ResultFilter) -> Result<Vec<(AgentName, JobId)>, StoreError> {
+        let wanted = Arc::new(filter.clone());
+        self.read(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move { newest_results(db, &wanted).await }.boxed()
+        })
+        .await
+    }
+
     /// The accounts at the closes of a job's sessions, by agent and day: as many rows as the job has
     /// closed model-days.
     ///
@@ -120,6 +132,37 @@ impl Store {
         })
         .await
     }
+}
+
+async fn newest_results(
+    db: &mut dyn Db,
+    filter: &ResultFilter,
+) -> Result<Vec<(AgentName, JobId)>, StoreError> {
+    let mut statement = Statement::new(
+        "SELECT s.model, s.job_id FROM trading_sessions s JOIN jobs j ON j.job_id = s.job_id
+         WHERE j.status = 'completed' AND j.superseded_by IS NULL AND j.kind = 'simulate'",
+    );
+    if let Some(from) = filter.from {
+        statement.add(" AND s.date >= ?", [from.into()]);
+    }
+    if let Some(to) = filter.to {
+        statement.add(" AND s.date <= ?", [to.into()]);
+    }
+    if let Some(agent) = &filter.agent {
+        statement.add(" AND s.model = ?", [agent.into()]);
+    }
+    statement.add(
+        " GROUP BY s.model, s.job_id, j.created_at ORDER BY s.model, j.created_at DESC, s.job_id DESC",
+        [],
+    );
+    let mut newest: Vec<(AgentName, JobId)> = Vec::new();
+    for mut row in statement.query(db).await? {
+        let agent: AgentName = row.get()?;
+        if newest.last().is_none_or(|(last, _)| *last != agent) {
+            newest.push((agent, row.get()?));
+        }
+    }
+    Ok(newest)
 }
 
 async fn results(
@@ -160,12 +203,12 @@ async fn results(
     let ids: Vec<SessionId> = page.items.iter().map(|item| item.id).collect();
     let sql =
         format!("SELECT session_id, {POSITION} FROM positions WHERE session_id IN (?) ORDER BY action_id");
-    let mut positions = by_session(db, &sql, &ids, read_position).await?;
+    let mut positions = by_key(db, &sql, &ids, read_position).await?;
     let sql = format!("SELECT session_id, {ORDER} FROM orders WHERE session_id IN (?) ORDER BY n");
-    let mut orders = by_session(db, &sql, &ids, read_order).await?;
+    let mut orders = by_key(db, &sql, &ids, read_order).await?;
     let sql = "SELECT session_id, symbol, quantity, price FROM holdings WHERE session_id IN (?)
         ORDER BY symbol";
-    let mut holdings = by_session(db, sql, &ids, read_holding).await?;
+    let mut holdings = by_key(db, sql, &ids, read_holding).await?;
     for item in &mut page.items {
         item.positions = positions.remove(&item.id).unwrap_or_default();
         item.orders = orders.remove(&item.id).unwrap_or_default();

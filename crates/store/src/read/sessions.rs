@@ -1,6 +1,6 @@
 //! Sessions with what was said and done in them.
 
-use super::by_session;
+use super::by_key;
 use super::page::{List, Page, PageRequest, number};
 use crate::db::{Db, Statement};
 use crate::error::StoreError;
@@ -155,14 +155,14 @@ async fn sessions(
     let ids: Vec<SessionId> = page.items.iter().map(|item| item.id).collect();
     let sql =
         format!("SELECT session_id, {POSITION} FROM positions WHERE session_id IN (?) ORDER BY action_id");
-    let mut positions = by_session(db, &sql, &ids, read_position).await?;
+    let mut positions = by_key(db, &sql, &ids, read_position).await?;
     for item in &mut page.items {
         item.positions = positions.remove(&item.id).unwrap_or_default();
     }
     if conversation {
         let instructions_sql = "SELECT i.session_id, i.node, t.body, t.encoding FROM session_instructions i
             JOIN texts t ON t.hash = i.hash WHERE i.session_id IN (?) ORDER BY i.n";
-        let mut instructions = by_session(db, instructions_sql, &ids, |row| {
+        let mut instructions = by_key(db, instructions_sql, &ids, |row| {
             Ok(Instructions { node: row.get()?, text: decode(row.get()?, row.get()?)? })
         })
         .await?;

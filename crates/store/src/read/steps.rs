@@ -69,6 +69,21 @@ pub struct ExposureView {
 }
 
 impl Store {
+    /// Is there such a session?
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn has_session(&self, session: SessionId) -> Result<bool, StoreError> {
+        self.read(move |db| {
+            async move {
+                let sql = "SELECT 1 FROM trading_sessions WHERE id = $1";
+                Ok(db.row(sql, params![session]).await?.is_some())
+            }
+            .boxed()
+        })
+        .await
+    }
+
     /// A session's steps in the order in which they were begun, summaries' among them.
     ///
     /// # Errors
@@ -119,7 +134,11 @@ impl Store {
     }
 }
 
-async fn steps(db: &mut dyn Db, session: SessionId, page: &PageRequest) -> Result<Page<StepView>, StoreError> {
+async fn steps(
+    db: &mut dyn Db,
+    session: SessionId,
+    page: &PageRequest,
+) -> Result<Page<StepView>, StoreError> {
     let mut statement = Statement::default();
     statement.add(
         "SELECT s.id, s.path, s.detached, s.seq, s.class, s.digest, s.request_ref, s.state, s.outcome_kind,
@@ -182,9 +201,8 @@ async fn exposures(
     }
     statement.add(" ORDER BY e.id LIMIT ?", [Value::from(EXPOSURES.limit(page) + 1)]);
     let rows = statement.query(db).await?;
-    let read = |mut row: Row| {
-        Ok(ExposureView { id: row.get()?, path: row.get()?, shown: read_exposure(&mut row)? })
-    };
+    let read =
+        |mut row: Row| Ok(ExposureView { id: row.get()?, path: row.get()?, shown: read_exposure(&mut row)? });
     let found = rows.into_iter().map(read).collect::<Result<Vec<_>, StoreError>>()?;
     Ok(EXPOSURES.page(page, found, |item| vec![item.id.into()]))
 }

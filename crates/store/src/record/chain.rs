@@ -6,6 +6,7 @@
 //! and the first one's previous hash is the anchor, which says whose session it is. Outcomes that came
 //! after their guard had closed are no links: they are costs of attempts and nothing else.
 
+use super::implied::DailyFigures;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::json;
 use papertape_core::record::{HoldingRow, StartingPosition};
@@ -69,6 +70,8 @@ pub(crate) struct CloseLink<'a> {
     pub(crate) holdings: &'a [HoldingRow],
     pub(crate) cash: papertape_core::money::Money,
     pub(crate) portfolio_value: papertape_core::money::Money,
+    /// As the session's last row of `positions` has them; absent where it has no such row.
+    pub(crate) daily: &'a DailyFigures,
 }
 
 impl CloseLink<'_> {
@@ -82,6 +85,8 @@ impl CloseLink<'_> {
             "holdings": self.holdings,
             "cash": self.cash,
             "portfolio_value": self.portfolio_value,
+            "daily_profit": self.daily.profit,
+            "daily_return_pct": self.daily.return_pct,
         })
     }
 }

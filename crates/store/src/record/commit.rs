@@ -1,6 +1,6 @@
 //! One commit of a session: the fence, then its writes in order.
 
-use super::chain::{CloseLink, StepLink};
+use super::chain::StepLink;
 use super::head::Head;
 use super::implied::{self, Origin};
 use crate::db::Db;
@@ -10,9 +10,7 @@ use crate::texts;
 use crate::value::params;
 use papertape_core::id::ContentHash;
 use papertape_core::json;
-use papertape_core::record::{
-    AttemptEnd, CloseSession, Commit, HoldingRow, Intent, StartingPosition, StepEnd, Text, Write,
-};
+use papertape_core::record::{AttemptEnd, Commit, Intent, StepEnd, Text, Write};
 use papertape_core::tape::{Class, StepPath};
 use rust_decimal::Decimal;
 use serde_json::json;
@@ -54,11 +52,12 @@ fn text(write: &Write) -> Option<&Text> {
     }
 }
 
-struct Applying<'a> {
-    db: &'a mut dyn Db,
-    commit: &'a Commit,
-    fence: &'a mut Fence,
-    head: Head,
+/// A commit on its way into the tables.
+pub(super) struct Applying<'a> {
+    pub(super) db: &'a mut dyn Db,
+    pub(super) commit: &'a Commit,
+    pub(super) fence: &'a mut Fence,
+    pub(super) head: Head,
 }
 
 /// A step that is there.
@@ -365,83 +364,6 @@ impl Applying<'_> {
         }
     }
 
-    async fn close(&mut self, close: &CloseSession) -> Result<(), StoreError> {
-        if self.head.closed {
-            return Err(StoreError::inconsistent(format!("the session {} is closed already", self.head.id)));
-        }
-        let at = self.commit.at;
-        let (starting, holdings) = (starting(&close.starting), holdings(&close.holdings));
-        let (mut cash, mut value) = (close.cash, close.portfolio_value);
-        implied::unsign(&mut cash.0);
-        implied::unsign(&mut value.0);
-        let link = self.head.link(
-            &CloseLink {
-                status: close.status.as_str(),
-                error: close.error.as_deref(),
-                metadata: &close.metadata,
-                starting: &starting,
-                state: close.state.hash,
-                holdings: &holdings,
-                cash,
-                portfolio_value: value,
-            }
-            .to_json(),
-        );
-        let (job, agent, date) = (&self.head.job, &self.head.agent, self.head.date);
-        let sql = "UPDATE trading_sessions SET completed_at = $1, total_messages = $2, status = $3,
-            error = $4, metadata = $5, starting_position = $6, cash = $7, portfolio_value = $8,
-            state_hash = $9, close_seq = $10 WHERE id = $11";
-        self.db
-            .execute(
-                sql,
-                params![
-                    at,
-                    self.head.next_message,
-                    close.status,
-                    close.error.as_ref(),
-                    &close.metadata,
-                    &json::to_value(&starting),
-                    cash,
-                    value,
-                    close.state.hash,
-                    link.seq,
-                    self.head.id
-                ],
-            )
-            .await?;
-        let last_row = "UPDATE positions SET daily_profit = $1, daily_return_pct = $2
-            WHERE session_id = $3
-              AND action_id = (SELECT max(action_id) FROM positions WHERE session_id = $3)";
-        let (mut profit, mut percent) = (close.daily_profit, close.daily_return_pct);
-        implied::unsign(&mut profit.0);
-        percent.iter_mut().for_each(implied::unsign);
-        self.db.execute(last_row, params![profit, percent, self.head.id]).await?;
-        for row in &holdings {
-            self.db
-                .execute(
-                    "INSERT INTO holdings (session_id, symbol, quantity, price) VALUES ($1, $2, $3, $4)",
-                    params![self.head.id, &row.symbol, row.quantity, row.price],
-                )
-                .await?;
-        }
-        self.db
-            .execute(
-                "INSERT INTO agent_states (job_id, agent, after_date, hash) VALUES ($1, $2, $3, $4)",
-                params![job, agent, date, close.state.hash],
-            )
-            .await?;
-        self.db
-            .execute(
-                "UPDATE job_details SET status = $1, error = $2, completed_at = $3
-                 WHERE job_id = $4 AND date = $5 AND model = $6",
-                params![close.status, close.error.as_ref(), at, job, date, agent],
-            )
-            .await?;
-        self.head.closed = true;
-        let event = json!({ "session": self.head.id, "agent": agent, "date": date, "status": close.status });
-        self.fence.event(self.db, "progress", &event, at).await.map(drop)
-    }
-
     async fn find(&mut self, path: &StepPath) -> Result<Option<Found>, StoreError> {
         let row = self
             .db
@@ -474,24 +396,4 @@ impl Applying<'_> {
 
 fn there_already(path: &StepPath) -> StoreError {
     StoreError::inconsistent(format!("the step {path} is there already"))
-}
-
-fn holdings(rows: &[HoldingRow]) -> Vec<HoldingRow> {
-    let mut rows = rows.to_vec();
-    for row in &mut rows {
-        implied::unsign(&mut row.quantity.0);
-        implied::unsign(&mut row.price.0);
-    }
-    rows.sort_by(|left, right| left.symbol.cmp(&right.symbol));
-    rows
-}
-
-fn starting(position: &StartingPosition) -> StartingPosition {
-    let mut position = position.clone();
-    for (_, quantity) in &mut position.holdings {
-        implied::unsign(&mut quantity.0);
-    }
-    implied::unsign(&mut position.cash.0);
-    implied::unsign(&mut position.portfolio_value.0);
-    position
 }

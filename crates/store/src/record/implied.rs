@@ -7,6 +7,7 @@ use crate::fence::Fence;
 use crate::search;
 use crate::value::{Row, params};
 use papertape_core::id::ContentHash;
+use papertape_core::money::Money;
 use papertape_core::record::{
     ExposureRow, Implied, MessageRow, OrderRow, PositionRow, SessionId, SnapshotRow,
 };
@@ -47,8 +48,9 @@ pub(super) fn storable(rows: &[Implied]) -> Vec<Implied> {
                 row.price.iter_mut().for_each(|price| unsign(&mut price.0));
                 unsign(&mut row.cash.0);
                 unsign(&mut row.portfolio_value.0);
-                row.daily_profit.iter_mut().for_each(|profit| unsign(&mut profit.0));
-                row.daily_return_pct.iter_mut().for_each(unsign);
+                // The day's figures come with the session's close.
+                row.daily_profit = None;
+                row.daily_return_pct = None;
                 row.symbol.iter_mut().for_each(clean_symbol);
             }
             Implied::Order(row) => {
@@ -131,8 +133,8 @@ pub(super) async fn insert(
         Implied::Position(row) => db
             .execute(
                 "INSERT INTO positions (job_id, date, model, action_id, action_type, symbol, amount, price,
-                 cash, portfolio_value, daily_profit, daily_return_pct, session_id, created_at, step_id, ord)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
+                 cash, portfolio_value, session_id, created_at, step_id, ord)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
                 params![
                     &head.job,
                     head.date,
@@ -144,8 +146,6 @@ pub(super) async fn insert(
                     row.price,
                     row.cash,
                     row.portfolio_value,
-                    row.daily_profit,
-                    row.daily_return_pct,
                     head.id,
                     origin.at,
                     origin.step_id,
@@ -306,9 +306,29 @@ pub(crate) async fn of_session(db: &mut dyn Db, session: SessionId) -> Result<By
         Ok(Implied::Position(PositionRow { daily_profit: None, daily_return_pct: None, ..row }))
     })?;
     let orders = db.query(&select(ORDER, "orders"), session).await?;
-    collect(orders, |row| Ok(Implied::Order(read_order(row)?)))?;
+    collect(orders, |row| Ok(Implied::Order(Box::new(read_order(row)?))))?;
     collect(db.query(SNAPSHOTS, session).await?, |row| Ok(Implied::Snapshot(read_snapshot(row)?)))?;
     Ok(found)
+}
+
+/// The day's figures on a session's last row of `positions`.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct DailyFigures {
+    pub(crate) profit: Option<Money>,
+    pub(crate) return_pct: Option<Decimal>,
+}
+
+/// Reads the day's figures. Any other row than the last must have none.
+pub(crate) async fn daily_figures(db: &mut dyn Db, session: SessionId) -> Result<DailyFigures, StoreError> {
+    let sql = "SELECT daily_profit, daily_return_pct FROM positions WHERE session_id = $1 ORDER BY action_id";
+    let mut last = DailyFigures::default();
+    for mut row in db.query(sql, params![session]).await? {
+        if last != DailyFigures::default() {
+            return Err(StoreError::inconsistent("a row of positions before the last has the day's figures"));
+        }
+        last = DailyFigures { profit: row.get()?, return_pct: row.get()? };
+    }
+    Ok(last)
 }
 
 const MESSAGES: &str = "SELECT m.step_id, m.ord, m.role, t.hash, m.tool_name, m.tool_input

@@ -1,6 +1,7 @@
 //! The record as a running job needs it: `papertape_core::ports::Record`.
 
 pub(crate) mod chain;
+mod close;
 mod commit;
 mod head;
 pub(crate) mod implied;
@@ -16,7 +17,7 @@ use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
 use papertape_core::ports::{BoxFuture, Record, RecordError};
 use papertape_core::record::{
-    AgentState, Commit, DayStatus, Lease, NewSession, OpenedSession, SessionId, Spent, TapeRow,
+    AgentState, Commit, DayStatus, Lease, NewSession, OpenedSession, SessionId, Spent, TapeRow, Unsummarised,
 };
 use papertape_core::tape::{OutcomeKind, State};
 use papertape_core::time::Date;
@@ -32,7 +33,7 @@ impl Record for Store {
         new: NewSession,
     ) -> BoxFuture<'a, Result<OpenedSession, RecordError>> {
         let wanted = Arc::new((lease.clone(), new));
-        port(self.write(move |db| {
+        port(self.write_for(&lease.job, move |db| {
             let wanted = Arc::clone(&wanted);
             async move { open_session(db, &wanted.0, &wanted.1).await }.boxed()
         }))
@@ -53,8 +54,9 @@ impl Record for Store {
     }
 
     fn commit<'a>(&'a self, commit: Commit) -> BoxFuture<'a, Result<(), RecordError>> {
+        let job = commit.lease.job.clone();
         let commit = Arc::new(commit);
-        port(self.write(move |db| {
+        port(self.write_for(&job, move |db| {
             let commit = Arc::clone(&commit);
             async move { commit::apply(db, &commit).await }.boxed()
         }))
@@ -97,10 +99,7 @@ impl Record for Store {
         }))
     }
 
-    fn unsummarised<'a>(
-        &'a self,
-        job: &'a JobId,
-    ) -> BoxFuture<'a, Result<Vec<(SessionId, AgentName, Date)>, RecordError>> {
+    fn unsummarised<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<Unsummarised>, RecordError>> {
         let job = job.clone();
         port(self.read(move |db| {
             let job = job.clone();
@@ -127,6 +126,9 @@ pub(crate) fn port<T: Send + 'static>(
 async fn open_session(db: &mut dyn Db, lease: &Lease, new: &NewSession) -> Result<OpenedSession, StoreError> {
     let mut fence = Fence::take(db, lease, 1).await?;
     if let Some(found) = find_session(db, &lease.job, &new.agent, new.date).await? {
+        if !found.completed && day_runs(db, lease, new).await? {
+            progress(db, &mut fence, found.id, new).await?;
+        }
         fence.settle(db).await?;
         return Ok(found);
     }
@@ -140,15 +142,31 @@ async fn open_session(db: &mut dyn Db, lease: &Lease, new: &NewSession) -> Resul
         .await?
         .ok_or_else(|| StoreError::inconsistent("a new session has no id"))?
         .get()?;
-    db.execute(
-        "UPDATE job_details SET status = 'running', error = NULL, started_at = coalesce(started_at, $1)
-         WHERE job_id = $2 AND date = $3 AND model = $4",
-        params![new.at, &lease.job, new.date, &new.agent],
-    )
-    .await?;
-    let event = json!({ "session": id, "agent": new.agent, "date": new.date, "status": DayStatus::Running });
-    fence.event(db, "progress", &event, new.at).await?;
+    day_runs(db, lease, new).await?;
+    progress(db, &mut fence, id, new).await?;
     Ok(OpenedSession { id, completed: false })
+}
+
+/// Marks the model-day as running; `false` where it was already.
+async fn day_runs(db: &mut dyn Db, lease: &Lease, new: &NewSession) -> Result<bool, StoreError> {
+    let changed = db
+        .execute(
+            "UPDATE job_details SET status = 'running', error = NULL, started_at = coalesce(started_at, $1)
+             WHERE job_id = $2 AND date = $3 AND model = $4 AND status <> 'running'",
+            params![new.at, &lease.job, new.date, &new.agent],
+        )
+        .await?;
+    Ok(changed > 0)
+}
+
+async fn progress(
+    db: &mut dyn Db,
+    fence: &mut Fence,
+    id: SessionId,
+    new: &NewSession,
+) -> Result<(), StoreError> {
+    let event = json!({ "session": id, "agent": new.agent, "date": new.date, "status": DayStatus::Running });
+    fence.event(db, "progress", &event, new.at).await.map(drop)
 }
 
 async fn find_session(
@@ -214,19 +232,20 @@ pub(crate) async fn agent_state(
         return Ok(None);
     };
     let (after, hash) = (row.get()?, row.get()?);
-    let state = texts::document(db, hash)
+    let state = texts::stored(db, hash)
         .await?
         .ok_or_else(|| StoreError::inconsistent(format!("the state {hash} of {agent} is not there")))?;
     Ok(Some(AgentState { after, hash, state }))
 }
 
-async fn unsummarised(db: &mut dyn Db, job: &JobId) -> Result<Vec<(SessionId, AgentName, Date)>, StoreError> {
+async fn unsummarised(db: &mut dyn Db, job: &JobId) -> Result<Vec<Unsummarised>, StoreError> {
     let sql = "SELECT id, model, date FROM trading_sessions
         WHERE job_id = $1 AND completed_at IS NOT NULL
           AND session_summary IS NULL AND summary_error IS NULL
         ORDER BY date, model";
     let rows = db.query(sql, params![job]).await?;
-    rows.into_iter().map(|mut row| Ok((row.get()?, row.get()?, row.get()?))).collect()
+    let read = |mut row: Row| Ok(Unsummarised { session: row.get()?, agent: row.get()?, date: row.get()? });
+    rows.into_iter().map(read).collect()
 }
 
 async fn spent(db: &mut dyn Db, job: &JobId) -> Result<Vec<Spent>, StoreError> {

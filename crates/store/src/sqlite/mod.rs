@@ -13,6 +13,7 @@ use connection::SqliteDb;
 pub(crate) use connection::copy;
 use futures::FutureExt as _;
 use lock::Lock;
+pub(crate) use lock::holder;
 use papertape_core::ports::BoxFuture;
 use reader::Readers;
 use rusqlite::Connection;

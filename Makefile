@@ -1,0 +1,44 @@
+# `make` by itself lists what there is.
+#
+# The binary reads PAPERTAPE_DATA_DIR, PAPERTAPE_LISTEN, PAPERTAPE_DATABASE_URL and the like from the
+# environment; nothing here sets or changes them.
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test bench fmt lint doc clean cargo
+
+# Where rustup and `cargo install` put programs, for shells that were not told.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+help: ## List these commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
+
+run: cargo ## Build, run the demo on the bundled data, then serve
+	cargo build --locked --package papertape --bin papertape
+	@cargo run --quiet --locked --package papertape --bin papertape -- run --demo
+	@cargo run --quiet --locked --package papertape --bin papertape -- serve
+
+build: cargo ## Build the binary (dev profile, hot crates optimised)
+	cargo build --locked --package papertape --bin papertape
+
+test: cargo ## Run every check and test, stage by stage; some alone: make test STAGES="format rust"
+	@bash scripts/test.sh $(STAGES)
+
+bench: cargo ## Run the benchmarks (release profile)
+	cargo bench --locked --workspace
+
+fmt: cargo ## Format the code
+	cargo fmt --all
+
+lint: cargo ## Check format and lints
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+
+doc: cargo ## Build the reference of the crates
+	cargo doc --locked --workspace --no-deps
+
+clean: cargo ## Remove what was built (the data directory stays)
+	cargo clean
+
+cargo:
+	@command -v cargo >/dev/null || { \
+		echo 'cargo is not there: install Rust 1.95 or later (https://rustup.rs), then try again' >&2; exit 1; }

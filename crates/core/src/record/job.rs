@@ -1,0 +1,155 @@
+//! Jobs and their model-days.
+
+use super::{Text, words};
+use crate::id::{AgentName, ContentHash, JobId};
+use crate::time::{Date, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fmt;
+
+/// A session's row id in `trading_sessions`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SessionId(pub i64);
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The right to write for a job: good as long as the job's epoch in the database is this one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// The job.
+    pub job: JobId,
+    /// Counted up at each claim.
+    pub epoch: i64,
+}
+
+/// A job's status, as every reader sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobStatus {
+    /// Waits for a worker.
+    Queued,
+    /// A worker has it.
+    Running,
+    /// All of it is done.
+    Completed,
+    /// Some of it is done; what is not has its reason. Can be resumed.
+    Partial,
+    /// None of it could be done. Can be resumed.
+    Failed,
+    /// Someone stopped it. Can be resumed.
+    Cancelled,
+}
+
+/// A model-day's status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DayStatus {
+    /// Not begun.
+    Queued,
+    /// Under way.
+    Running,
+    /// The agent ended its day of its own accord.
+    Completed,
+    /// The agent's day broke off, with an error; the books went on all the same.
+    Failed,
+    /// Done already by an earlier job, or nothing to do.
+    Skipped,
+}
+
+words!(JobStatus {
+    Queued = "queued",
+    Running = "running",
+    Completed = "completed",
+    Partial = "partial",
+    Failed = "failed",
+    Cancelled = "cancelled",
+});
+words!(DayStatus {
+    Queued = "queued",
+    Running = "running",
+    Completed = "completed",
+    Failed = "failed",
+    Skipped = "skipped",
+});
+
+impl JobStatus {
+    /// Will nothing more happen unless somebody resumes it?
+    #[must_use]
+    pub const fn is_stopped(self) -> bool {
+        matches!(self, Self::Completed | Self::Partial | Self::Failed | Self::Cancelled)
+    }
+}
+
+/// A job to be queued.
+#[derive(Clone, Debug)]
+pub struct NewJob {
+    /// Its id.
+    pub id: JobId,
+    /// `simulate`; later also `plan_decompose`, `plan_execute`, `chat_action`, `profile`.
+    pub kind: String,
+    /// The whole of what it is to do.
+    pub config: Value,
+    /// Hash of what decides its outcome: config, prompts, dataset, formats; not budgets, URLs,
+    /// concurrency or deadlines.
+    pub fingerprint: ContentHash,
+    /// What the one who started it should know.
+    pub warnings: Vec<String>,
+    /// Its model-days: `queued`, or `skipped` with the reason.
+    pub days: Vec<NewDay>,
+    /// The job that it branched from.
+    pub parent: Option<JobId>,
+    /// Jobs that this one replaces: they are marked as superseded, nothing of them is deleted.
+    pub supersedes: Vec<JobId>,
+    /// Texts that the config refers to (imported states, prompts).
+    pub texts: Vec<Text>,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+}
+
+/// One model-day of a job to be queued.
+#[derive(Clone, Debug)]
+pub struct NewDay {
+    /// The trading day.
+    pub date: Date,
+    /// The agent.
+    pub agent: AgentName,
+    /// Hash of all that decides what the agent does on a day: a day that is done under an equal hash
+    /// need not be done again.
+    pub agent_hash: ContentHash,
+    /// `Some(reason)`: it will be skipped.
+    pub skipped: Option<String>,
+}
+
+/// A job as the queue keeps it.
+#[derive(Clone, Debug)]
+pub struct JobRow {
+    /// Its id.
+    pub id: JobId,
+    /// Its kind.
+    pub kind: String,
+    /// What it is to do.
+    pub config: Value,
+    /// See [`NewJob::fingerprint`].
+    pub fingerprint: ContentHash,
+    /// Its status.
+    pub status: JobStatus,
+    /// Why it stopped.
+    pub error: Option<String>,
+    /// What the one who started it should know.
+    pub warnings: Vec<String>,
+    /// The job that it branched from.
+    pub parent: Option<JobId>,
+    /// The job that replaced it.
+    pub superseded_by: Option<JobId>,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+    /// When a worker first took it.
+    pub started_at: Option<Timestamp>,
+    /// When it stopped.
+    pub completed_at: Option<Timestamp>,
+}

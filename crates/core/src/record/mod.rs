@@ -1,0 +1,45 @@
+//! The rows that a running job writes, as data. Who keeps them, and how, is the store's business;
+//! ids that a database gives and instants of writing are not known here.
+
+mod job;
+mod rows;
+mod write;
+
+pub use job::{DayStatus, JobRow, JobStatus, Lease, NewDay, NewJob, SessionId};
+pub use rows::{
+    CloseSession, ExposureRow, HoldingRow, Implied, MessageRow, OrderRow, PositionRow, SnapshotRow,
+    StartingPosition,
+};
+pub use write::{
+    AgentState, AttemptEnd, Commit, Intent, NewSession, OpenedSession, Spent, StepEnd, TapeRow, Text,
+    Unsummarised, Write,
+};
+
+macro_rules! words {
+    ($name:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
+        impl $name {
+            /// As the record and the API spell it.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = String;
+            fn from_str(text: &str) -> Result<Self, String> {
+                match text {
+                    $($word => Ok(Self::$variant),)+
+                    other => Err(format!("`{other}` is none of: {}", [$($word),+].join(", "))),
+                }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+pub(crate) use words;

@@ -1,0 +1,184 @@
+//! Rows that steps imply, and what a session leaves.
+
+use super::{DayStatus, Text};
+use crate::id::{ContentHash, Symbol};
+use crate::message::Role;
+use crate::money::{Money, Price, Quantity};
+use crate::time::{Date, Timestamp};
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A row that exists because of a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "row", rename_all = "snake_case")]
+pub enum Implied {
+    /// `reasoning_logs`.
+    Message(MessageRow),
+    /// The exposure record: what of the market was read.
+    Exposure(ExposureRow),
+    /// `positions`.
+    Position(PositionRow),
+    /// `orders`.
+    Order(Box<OrderRow>),
+    /// `position_snapshots`.
+    Snapshot(SnapshotRow),
+}
+
+/// A row of `reasoning_logs`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageRow {
+    /// Who speaks.
+    pub role: Role,
+    /// Hash of the text, which is in the same commit or there already.
+    pub content: ContentHash,
+    /// The tool that answers.
+    pub tool_name: Option<String>,
+    /// The arguments that it was called with.
+    pub tool_input: Option<Value>,
+}
+
+/// What one read of the market view showed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExposureRow {
+    /// The dataset.
+    pub dataset: ContentHash,
+    /// Which series of it, as `AAPL/bars`.
+    pub series: String,
+    /// First day shown.
+    pub first: Option<Date>,
+    /// Last day shown.
+    pub last: Option<Date>,
+    /// How many rows.
+    pub rows: u64,
+    /// When the newest of them became known.
+    pub latest_known_at: Option<Timestamp>,
+}
+
+/// A row of `positions`: one action and what it left.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PositionRow {
+    /// From 1 in a session.
+    pub action_id: u64,
+    /// `buy`, `sell`, `short`, `cover`, `stop`, `target`, `liquidation`, `split`, `dividend` or
+    /// `no_trade`.
+    pub action_type: String,
+    /// The instrument; `None` for `no_trade`.
+    pub symbol: Option<Symbol>,
+    /// Units traded, or the holding that a split or dividend met; never negative.
+    pub amount: Quantity,
+    /// Price of one unit, the dividend of one share, or a split's ratio; `None` for `no_trade`.
+    pub price: Option<Price>,
+    /// Cash after it.
+    pub cash: Money,
+    /// Cash + sum of quantity x price then.
+    pub portfolio_value: Money,
+    /// On the session's last row: this close against the previous session's.
+    pub daily_profit: Option<Money>,
+    /// The same in percent.
+    pub daily_return_pct: Option<Decimal>,
+}
+
+/// A row of `orders`: what became of an order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OrderRow {
+    /// Unique within job and agent.
+    pub order_id: String,
+    /// The instrument as it was asked for.
+    pub symbol: Symbol,
+    /// `buy`, `sell`, `short` or `cover`.
+    pub side: String,
+    /// Units asked for.
+    pub quantity: Quantity,
+    /// `filled`, `rejected`, `pending` or `expired`.
+    pub status: String,
+    /// Reason code of a rejection or an expiry.
+    pub code: Option<String>,
+    /// The reason as a sentence.
+    pub message: Option<String>,
+    /// The numbers that decided.
+    pub numbers: Option<Value>,
+    /// Price of the fill, slippage included.
+    pub price: Option<Price>,
+    /// Fee of the fill.
+    pub fee: Option<Money>,
+    /// Cost of the slippage, in money.
+    pub slippage: Option<Money>,
+    /// What the fill realised.
+    pub realised_pnl: Option<Money>,
+    /// Stop that goes with it.
+    pub stop: Option<Price>,
+    /// Target that goes with it.
+    pub target: Option<Price>,
+    /// Leverage asked for.
+    pub leverage: Option<Decimal>,
+}
+
+/// A row of `position_snapshots`: an open position at a close.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SnapshotRow {
+    /// The instrument.
+    pub symbol: Symbol,
+    /// The position.
+    pub position_id: String,
+    /// Units, below zero when short.
+    pub quantity: Quantity,
+    /// Average price of entry.
+    pub avg_price: Price,
+    /// The mark.
+    pub close: Price,
+    /// (close - average) x quantity.
+    pub unrealised_pnl: Money,
+    /// The stop in force.
+    pub stop: Option<Price>,
+    /// Its leverage.
+    pub leverage: Decimal,
+}
+
+/// A row of `holdings`: what is held at a session's end, marked at the close.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HoldingRow {
+    /// The instrument.
+    pub symbol: Symbol,
+    /// Units, below zero when short.
+    pub quantity: Quantity,
+    /// The mark.
+    pub price: Price,
+}
+
+/// What a session leaves.
+#[derive(Clone, Debug)]
+pub struct CloseSession {
+    /// `completed` or `failed`.
+    pub status: DayStatus,
+    /// Why it failed.
+    pub error: Option<String>,
+    /// `metadata`, `provenance` and whatever else readers are told of it.
+    pub metadata: Value,
+    /// Hash and body of the state that the next day starts from.
+    pub state: Text,
+    /// What is held.
+    pub holdings: Vec<HoldingRow>,
+    /// What was held, the cash and the value before the day.
+    pub starting: StartingPosition,
+    /// Cash at the close.
+    pub cash: Money,
+    /// Value at the close.
+    pub portfolio_value: Money,
+    /// Value against the previous session's close; goes to the session's last row of `positions`
+    /// (outside of the chain, which has it in `metadata.books`).
+    pub daily_profit: Money,
+    /// The same in percent; `None` where the previous value was not above zero.
+    pub daily_return_pct: Option<Decimal>,
+}
+
+/// An agent's position before a day.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StartingPosition {
+    /// What is held.
+    pub holdings: Vec<(Symbol, Quantity)>,
+    /// Cash.
+    pub cash: Money,
+    /// Value at the previous session's close (the first: the initial cash).
+    pub portfolio_value: Money,
+}

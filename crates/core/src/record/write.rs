@@ -1,0 +1,221 @@
+//! What a session commits, and what it finds again.
+
+use super::{CloseSession, Implied, Lease, SessionId};
+use crate::id::{AgentName, ContentHash};
+use crate::message::Usage;
+use crate::tape::{Class, OutcomeKind, State, StepPath};
+use crate::time::{Date, Timestamp};
+use rust_decimal::Decimal;
+use serde_json::Value;
+use std::fmt;
+
+/// A session to be opened.
+#[derive(Clone, Debug)]
+pub struct NewSession {
+    /// The agent.
+    pub agent: AgentName,
+    /// The trading day.
+    pub date: Date,
+    /// When it is opened, by the worker's clock.
+    pub at: Timestamp,
+}
+
+/// A session that was found or made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenedSession {
+    /// Its id.
+    pub id: SessionId,
+    /// It has ended; its tape is whole.
+    pub completed: bool,
+}
+
+/// A step as the tape keeps it, read back for a re-run.
+#[derive(Clone, Debug)]
+pub struct TapeRow {
+    /// Where it stands.
+    pub path: StepPath,
+    /// Its class.
+    pub class: Class,
+    /// Its digest.
+    pub digest: ContentHash,
+    /// Hash of the document that says what was asked.
+    pub request_ref: Option<ContentHash>,
+    /// Its state.
+    pub state: State,
+    /// The outcome's document, as stored (long strings lifted); for external steps and guards, whose
+    /// outcomes are returned. Expanded by the reader.
+    pub outcome: Option<Value>,
+    /// Hash of the outcome's document.
+    pub outcome_ref: Option<ContentHash>,
+    /// How many attempts have been sent.
+    pub attempts: u32,
+}
+
+/// The state that an agent's next day starts from.
+#[derive(Clone, Debug)]
+pub struct AgentState {
+    /// The day after whose end it was stored; `None`: before the first.
+    pub after: Option<Date>,
+    /// Hash of the document.
+    pub hash: ContentHash,
+    /// The document.
+    pub state: Value,
+}
+
+/// A session that has ended and has neither a summary nor a reason for having none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsummarised {
+    /// The session.
+    pub session: SessionId,
+    /// The agent.
+    pub agent: AgentName,
+    /// The trading day.
+    pub date: Date,
+}
+
+/// What one agent has used on one day.
+#[derive(Clone, Debug)]
+pub struct Spent {
+    /// The agent.
+    pub agent: AgentName,
+    /// The trading day.
+    pub date: Date,
+    /// For summaries, which have a budget line of their own.
+    pub detached: bool,
+    /// Tokens.
+    pub usage: Usage,
+    /// USD.
+    pub cost_usd: Decimal,
+}
+
+/// Content, stored once by its hash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    /// Its hash: of the text itself, or of the whole document before long strings were lifted.
+    pub hash: ContentHash,
+    /// The text; for a document, canonical JSON with long strings lifted.
+    pub body: String,
+}
+
+/// One transaction of a session.
+#[derive(Clone, Debug)]
+pub struct Commit {
+    /// The fence.
+    pub lease: Lease,
+    /// The session.
+    pub session: SessionId,
+    /// The worker's instant of writing; stamps every row.
+    pub at: Timestamp,
+    /// Summaries' steps: a tape of their own, outside equality.
+    pub detached: bool,
+    /// What to write, in order.
+    pub writes: Vec<Write>,
+}
+
+/// One write of a commit.
+#[derive(Clone, Debug)]
+pub enum Write {
+    /// Content; storing it twice is storing it once.
+    Text(Text),
+    /// An external step is about to be performed: its row in state `intent`, and its first attempt.
+    Intent(Intent),
+    /// An attempt of an open step has ended and, where `next` is set, another is about to be sent.
+    Attempt {
+        /// The step.
+        path: StepPath,
+        /// The attempt that ended.
+        ended: AttemptEnd,
+        /// Number of the attempt that follows at once.
+        next: Option<u32>,
+    },
+    /// A step is done: an open intent ends, or a local, order or guard step is added as done. Where
+    /// an external step is no longer open (its guard closed meanwhile), only the attempt's cost is
+    /// kept.
+    End(StepEnd),
+    /// A guard closed: all open intents at or below this scope become `abandoned`.
+    CloseScope {
+        /// The scope.
+        scope: String,
+    },
+    /// The session's instructions (the system prompt, or a node's), by content hash.
+    Instructions {
+        /// The node's scope, `solo#1`.
+        node: String,
+        /// Hash of the text.
+        hash: ContentHash,
+    },
+    /// A message's or (`path` absent) the session's summary, or why there is none.
+    Summary {
+        /// The message's step.
+        path: Option<StepPath>,
+        /// The summary, or the reason that stands in `summary_error`.
+        summary: Result<String, String>,
+    },
+    /// The session is over.
+    CloseSession(Box<CloseSession>),
+}
+
+/// An external step about to be performed.
+#[derive(Clone, Debug)]
+pub struct Intent {
+    /// Where it stands.
+    pub path: StepPath,
+    /// Its digest.
+    pub digest: ContentHash,
+    /// Hash of the document that says what is asked.
+    pub request_ref: ContentHash,
+}
+
+/// How an attempt ended.
+#[derive(Clone, Debug, Default)]
+pub struct AttemptEnd {
+    /// Its number, from 1.
+    pub number: u32,
+    /// Why it failed; `None`: it did not.
+    pub error: Option<String>,
+    /// What it used.
+    pub usage: Option<Usage>,
+    /// What that cost; `None` where no price is known.
+    pub cost_usd: Option<Decimal>,
+}
+
+/// A step that is done.
+#[derive(Clone, Debug)]
+pub struct StepEnd {
+    /// Where it stands.
+    pub path: StepPath,
+    /// Its class.
+    pub class: Class,
+    /// Its digest.
+    pub digest: ContentHash,
+    /// Hash of the document that says what was asked.
+    pub request_ref: ContentHash,
+    /// How it ended.
+    pub outcome_kind: OutcomeKind,
+    /// Hash of the outcome's document.
+    pub outcome_ref: ContentHash,
+    /// The last attempt; `None` for local and order steps, guards and reused steps.
+    pub attempt: Option<AttemptEnd>,
+    /// `job/session/path` that it was copied from.
+    pub reused_from: Option<String>,
+    /// Rows that the step implies.
+    pub implied: Vec<Implied>,
+}
+
+impl StepEnd {
+    /// Hash of the implied rows' canonical JSON, part of the session's chain.
+    #[must_use]
+    pub fn implied_hash(&self) -> ContentHash {
+        crate::json::hash(&crate::json::to_value(&self.implied))
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Intent => f.write_str("intent"),
+            Self::Done(kind) => write!(f, "done({})", kind.as_str()),
+            Self::Abandoned => f.write_str("abandoned"),
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! The life of an external step: looked up, or announced, performed and kept.
+
+use super::ctx::{CallOptions, Called, Ctx, Host, Session, ToolNote, message_row};
+use super::stop::Stop;
+use super::tape::Lookup;
+use super::{Doc, OutcomeKind, Step, StepPath, text};
+use crate::id::ContentHash;
+use crate::json;
+use crate::message::{CallFailure, FailureKind, ModelReply, ModelRequest, Role};
+use crate::ports::{BoxFuture, ExternalCall, ExternalReply};
+use crate::record::{AttemptEnd, Intent, StepEnd, Text, Write};
+use crate::redact::Redactor;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+impl Ctx {
+    /// The life of an external step.
+    pub(super) async fn ask<E: Effect>(
+        &self,
+        asked: Asked,
+        effect: &E,
+    ) -> Result<Result<E::Reply, CallFailure>, Stop> {
+        let session = self.session();
+        let path = asked.step.path.clone();
+        let found = session.tape().look_up(&asked.step);
+        let first = match found {
+            Lookup::Done { kind, outcome, .. } => return read_outcome(&path, kind, outcome),
+            Lookup::Differs { request_ref } => {
+                return Err(session.diverged(&path, "request", request_ref, effect.request()).await);
+            }
+            Lookup::Missing => return Err(Stop::Missing(path)),
+            Lookup::Inherited { kind, outcome, origin } => {
+                let result: Result<E::Reply, CallFailure> = read_outcome(&path, kind, Some(outcome))?;
+                let end = asked.end(session, &result, kind, None, Some(origin), E::content);
+                session.ride(end);
+                return Ok(result);
+            }
+            Lookup::Open { attempts } if !asked.repeatable => {
+                let failure = CallFailure {
+                    kind: FailureKind::ToolError,
+                    message: "the call was interrupted: whether it took effect is unknown".to_owned(),
+                };
+                let result = Err(failure);
+                let lost = Some(interrupted(attempts));
+                let end = asked.end(session, &result, OutcomeKind::Unknown, lost, None, E::content);
+                session.commit(end).await?;
+                return Ok(result);
+            }
+            Lookup::Open { attempts } => {
+                session.host().admit(&path, effect.model_request()).await?;
+                let next = attempts + 1;
+                let lost =
+                    Write::Attempt { path: path.clone(), ended: interrupted(attempts), next: Some(next) };
+                session.commit(vec![lost]).await?;
+                next
+            }
+            Lookup::Absent => {
+                session.host().admit(&path, effect.model_request()).await?;
+                let mut writes = session.new_texts(asked.texts.iter().cloned());
+                writes.push(Write::Intent(Intent {
+                    path: path.clone(),
+                    digest: asked.step.digest,
+                    request_ref: asked.request_ref,
+                }));
+                session.commit(writes).await?;
+                1
+            }
+        };
+        let called = effect.perform(session.host(), &path, first).await?;
+        let result = redacted(session.redactor(), called.result);
+        let attempt = redacted_attempt(session.redactor(), called.attempt);
+        let end = asked.end(session, &result, outcome_kind(&result), Some(attempt), None, E::content);
+        session.commit(end).await?;
+        Ok(result)
+    }
+}
+
+/// Something that only the host can do.
+pub(super) trait Effect: Sync {
+    /// What it gives.
+    type Reply: serde::Serialize + DeserializeOwned + Send + Sync;
+
+    /// What is asked, for telling what differs.
+    fn request(&self) -> Value;
+
+    /// The request to a model, whose budget has to be reserved.
+    fn model_request(&self) -> Option<&ModelRequest>;
+
+    /// Does it, from attempt number `first` on.
+    fn perform<'a>(
+        &'a self,
+        host: &'a dyn Host,
+        path: &'a StepPath,
+        first: u32,
+    ) -> BoxFuture<'a, Result<Called<Self::Reply>, Stop>>;
+
+    /// The reply's text, as a message.
+    fn content(reply: &Self::Reply) -> String;
+}
+
+pub(super) struct ModelCall<'r> {
+    pub(super) request: &'r ModelRequest,
+    pub(super) options: CallOptions,
+}
+
+impl Effect for ModelCall<'_> {
+    type Reply = ModelReply;
+
+    fn request(&self) -> Value {
+        self.request.to_json()
+    }
+
+    fn model_request(&self) -> Option<&ModelRequest> {
+        Some(self.request)
+    }
+
+    fn perform<'a>(
+        &'a self,
+        host: &'a dyn Host,
+        path: &'a StepPath,
+        first: u32,
+    ) -> BoxFuture<'a, Result<Called<ModelReply>, Stop>> {
+        host.model(path, self.request, self.options, first)
+    }
+
+    fn content(reply: &ModelReply) -> String {
+        reply.text.clone()
+    }
+}
+
+pub(super) struct OutsideCall<'r> {
+    pub(super) call: &'r ExternalCall,
+    pub(super) options: CallOptions,
+}
+
+impl Effect for OutsideCall<'_> {
+    type Reply = ExternalReply;
+
+    fn request(&self) -> Value {
+        json::to_value(self.call)
+    }
+
+    fn model_request(&self) -> Option<&ModelRequest> {
+        None
+    }
+
+    fn perform<'a>(
+        &'a self,
+        host: &'a dyn Host,
+        path: &'a StepPath,
+        first: u32,
+    ) -> BoxFuture<'a, Result<Called<ExternalReply>, Stop>> {
+        host.external(path, self.call, self.options, first)
+    }
+
+    fn content(reply: &ExternalReply) -> String {
+        reply.text.clone()
+    }
+}
+
+/// An external step about to be looked up.
+pub(super) struct Asked {
+    pub(super) step: Step,
+    pub(super) request_ref: ContentHash,
+    pub(super) texts: Vec<Text>,
+    /// May it be sent again where nobody knows what became of it?
+    pub(super) repeatable: bool,
+    /// `Some(None)`: the assistant speaks; `Some(Some(tool))`: a tool does; `None`: no message.
+    pub(super) show: Option<Option<ToolNote>>,
+}
+
+impl Asked {
+    fn end<T: serde::Serialize>(
+        &self,
+        session: &Session,
+        result: &Result<T, CallFailure>,
+        outcome_kind: OutcomeKind,
+        attempt: Option<AttemptEnd>,
+        reused_from: Option<String>,
+        content: fn(&T) -> String,
+    ) -> Vec<Write> {
+        let outcome = Doc::of(&match result {
+            Ok(value) => json::to_value(value),
+            Err(failure) => json::to_value(failure),
+        });
+        let said = match (result, &self.show) {
+            (Ok(value), Some(None)) => Some((Role::Assistant, text(content(value)), None)),
+            (Ok(value), Some(Some(tool))) => Some((Role::Tool, text(content(value)), Some(tool))),
+            (Err(failure), Some(Some(tool))) => Some((Role::Tool, text(failure.to_string()), Some(tool))),
+            (Err(_), Some(None)) | (_, None) => None,
+        };
+        // A reused step's request was never written by this run.
+        let mut texts = if reused_from.is_some() { self.texts.clone() } else { Vec::new() };
+        texts.extend(outcome.texts);
+        let mut implied = Vec::new();
+        if let Some((role, content, tool)) = said {
+            implied.push(message_row(role, content.hash, tool));
+            texts.push(content);
+        }
+        let mut writes = session.new_texts(texts.into_iter());
+        writes.push(Write::End(StepEnd {
+            path: self.step.path.clone(),
+            class: self.step.class,
+            digest: self.step.digest,
+            request_ref: self.request_ref,
+            outcome_kind,
+            outcome_ref: outcome.hash,
+            attempt,
+            reused_from,
+            implied,
+        }));
+        writes
+    }
+}
+
+/// What enters is redacted before anything sees it. What redaction leaves no answer of is a failure
+/// of its own: the call was made, and is not made again.
+fn redacted<T: serde::Serialize + DeserializeOwned>(
+    redactor: &Redactor,
+    result: Result<T, CallFailure>,
+) -> Result<T, CallFailure> {
+    match result {
+        Ok(value) => {
+            serde_json::from_value(redactor.redact_value(json::to_value(&value)).value).map_err(|_| {
+                CallFailure {
+                    kind: FailureKind::BadAnswer,
+                    message: "the answer could not be kept: nothing readable is left of it after redaction"
+                        .to_owned(),
+                }
+            })
+        }
+        Err(failure) => Err(CallFailure { message: redactor.redact_text(&failure.message).value, ..failure }),
+    }
+}
+
+/// An attempt's error may repeat what a provider said.
+fn redacted_attempt(redactor: &Redactor, attempt: AttemptEnd) -> AttemptEnd {
+    AttemptEnd { error: attempt.error.map(|error| redactor.redact_text(&error).value), ..attempt }
+}
+
+/// How an attempt ended whose process went away.
+fn interrupted(number: u32) -> AttemptEnd {
+    AttemptEnd { number, error: Some("interrupted".to_owned()), ..AttemptEnd::default() }
+}
+
+fn outcome_kind<T>(result: &Result<T, CallFailure>) -> OutcomeKind {
+    match result.as_ref().map_err(|failure| failure.kind) {
+        Ok(_) => OutcomeKind::Ok,
+        Err(FailureKind::TimedOut) => OutcomeKind::TimedOut,
+        Err(FailureKind::BadRequest) => OutcomeKind::Refused,
+        Err(_) => OutcomeKind::Failed,
+    }
+}
+
+fn read_outcome<T: DeserializeOwned>(
+    path: &StepPath,
+    kind: OutcomeKind,
+    outcome: Option<Value>,
+) -> Result<Result<T, CallFailure>, Stop> {
+    let unreadable = |why: String| Stop::Record(format!("the outcome of {path} cannot be read: {why}"));
+    let outcome = outcome.ok_or_else(|| unreadable("it is not there".to_owned()))?;
+    match kind {
+        OutcomeKind::Ok => {
+            serde_json::from_value(outcome).map(Ok).map_err(|error| unreadable(error.to_string()))
+        }
+        _ => serde_json::from_value(outcome).map(Err).map_err(|error| unreadable(error.to_string())),
+    }
+}

@@ -1,0 +1,134 @@
+//! Parts side by side, and randomness.
+
+use crate::tape_support::{CALL, Stage, body, echo, read, request, secs};
+use papertape_core::id::ContentHash;
+use papertape_core::redact::Redactor;
+use papertape_core::tape::{Branch, Ctx, Key, Session, Stop, Tape};
+use papertape_testkit::host::Act;
+use proptest::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const SYMBOLS: [&str; 4] = ["AAPL", "GOOG", "IBM", "MSFT"];
+
+fn asking<'a>(symbols: &[&'a str]) -> Vec<(Key, Branch<'a, String>)> {
+    let branch = |symbol: &&'a str| {
+        let symbol = *symbol;
+        let body = body(move |mut ctx: Ctx| async move {
+            ctx.local(read("seen", symbol)).await?;
+            Ok(ctx.model(&request(symbol), CALL).await?.expect("an answer").text)
+        });
+        (Key::Symbol(symbol.to_owned()), body)
+    };
+    symbols.iter().map(branch).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    // Goal: whoever answers first, results come by key and the tape is the same.
+    #[test]
+    fn the_order_of_arrival_does_not_show(delays in proptest::array::uniform4(0_u64..50)) {
+        let stage = Stage::new();
+        let host = stage.host_with(move |path, request| {
+            let place = SYMBOLS.iter().position(|symbol| path.as_str().starts_with(symbol));
+            echo(request).after(secs(delays[place.expect("a symbol")]))
+        });
+        let (result, _) = stage.run(host, async |mut ctx: Ctx| ctx.all(asking(&SYMBOLS)).await);
+        prop_assert_eq!(result.expect("an end"), SYMBOLS.map(|symbol| format!("re: {symbol}")));
+        prop_assert_eq!(stage.clock.elapsed(), secs(*delays.iter().max().expect("four")), "side by side");
+
+        let plain = Stage::new();
+        plain.run(plain.host(), async |mut ctx: Ctx| ctx.all(asking(&SYMBOLS)).await).0.expect("an end");
+        prop_assert_eq!(stage.kept().canonical(), plain.kept().canonical());
+    }
+}
+
+// Goal: keys are fixed before anything runs: a key twice ends all before a single step.
+#[test]
+fn a_siblings_key_twice_is_misuse() {
+    let stage = Stage::new();
+    let (result, host) =
+        stage.run(stage.host(), async |mut ctx: Ctx| ctx.all(asking(&["AAPL", "IBM", "AAPL"])).await);
+    assert!(matches!(&result, Err(Stop::Misuse(why)) if why.contains("AAPL")), "{result:?}");
+    assert!(host.trace().is_empty());
+
+    let (result, _) = stage.run(stage.host(), async |ctx: Ctx| {
+        ctx.child(Key::node("pre"))?;
+        ctx.child(Key::Node("pre".to_owned(), 2))?;
+        ctx.child(Key::node("pre")).map(|_| ())
+    });
+    assert!(matches!(result, Err(Stop::Misuse(_))));
+}
+
+// Goal: names that would be written alike are not alike.
+#[test]
+fn no_two_keys_share_a_path() {
+    let keys = [
+        Key::Symbol("BTC/USD".to_owned()),
+        Key::Symbol("BTC_USD".to_owned()),
+        Key::Symbol("BTC%2FUSD".to_owned()),
+        Key::Symbol("Trader#1".to_owned()),
+        Key::node("Trader"),
+        Key::node("Trader#1"),
+        Key::Node("Trader".to_owned(), 11),
+    ];
+    let texts: std::collections::BTreeSet<String> = keys.iter().map(ToString::to_string).collect();
+    assert_eq!(texts.len(), keys.len(), "{texts:?}");
+    assert!(texts.iter().all(|text| !text.contains('/')));
+}
+
+// Goal: the first stop ends all; what was in flight stays open and is taken up again.
+#[test]
+fn the_first_stop_ends_all() {
+    let stage = Stage::new();
+    let ended = Arc::new(AtomicUsize::new(0));
+    let host = stage.host_with(|path, request| match path.as_str() {
+        "IBM/model#1" => Act::Stop(Stop::Cancelled),
+        _ => echo(request).after(secs(10)),
+    });
+    let program = async |mut ctx: Ctx| {
+        let mut branches = asking(&["AAPL", "IBM"]);
+        let counter = Arc::clone(&ended);
+        let third = body(move |mut ctx: Ctx| async move {
+            drop(ctx.model(&request("third"), CALL).await?);
+            counter.fetch_add(1, Ordering::Relaxed);
+            Ok(String::new())
+        });
+        branches.push((Key::node("third"), third));
+        ctx.all(branches).await
+    };
+    let (result, _) = stage.run(host, program);
+    assert!(matches!(result, Err(Stop::Cancelled)));
+    assert_eq!(ended.load(Ordering::Relaxed), 0);
+    assert_eq!(stage.clock.elapsed(), secs(0), "nobody was waited for");
+    let (result, _) = stage.run(stage.host(), program);
+    assert_eq!(result.expect("resumed").len(), 3);
+    assert!(stage.kept().open().is_empty());
+}
+
+// Goal: randomness is the seed's and the scope's, and nobody else's.
+#[test]
+fn randomness_depends_on_seed_and_scope() {
+    let draws = |seed: &str, noise: usize| {
+        let stage = Stage::new();
+        let host = Arc::new(stage.host());
+        let redactor = Arc::new(Redactor::new(Vec::new()).expect("a redactor"));
+        let session = Session::new(host, Tape::default(), redactor, ContentHash::of(seed.as_bytes()));
+        let mut root = session.root();
+        stage.clock.run(async {
+            for _ in 0..noise {
+                root.model(&request("noise"), CALL).await.expect("no stop").expect("an answer");
+            }
+        });
+        let mut noisy = root.child(Key::node("Noise")).expect("a scope");
+        (0..noise).for_each(|_| drop(noisy.rng()));
+        let mut child = root.child(Key::node("A")).expect("a scope");
+        let mut other = root.child(Key::node("B")).expect("a scope");
+        [root.rng(), child.rng(), child.rng(), other.rng()].map(|mut rng| rng.next_u64())
+    };
+    let first = draws("seed", 0);
+    assert_eq!(first, draws("seed", 3), "other steps and scopes do not matter");
+    let distinct: std::collections::BTreeSet<u64> = first.into_iter().chain(draws("other", 0)).collect();
+    assert_eq!(distinct.len(), 8);
+}

@@ -1,0 +1,157 @@
+//! A branch copies its parent's outcomes up to the cut, wherever what was asked is the same.
+
+use crate::tape_support::{CALL, Stage, entry, guarded, read, request, secs, tool_call, tool_reply};
+use papertape_core::message::FailureKind;
+use papertape_core::record::TapeRow;
+use papertape_core::tape::{Class, Ctx, Key, NodeFailure, Stop, Tape, Verdict};
+use papertape_testkit::host::{Act, MemoryHost};
+use serde_json::json;
+
+const FIRST: &str = "what about AAPL?";
+
+/// Two questions, a tool, an order and a node that fails.
+async fn day(mut ctx: Ctx, second: &str) -> Result<(Vec<String>, Verdict<()>), Stop> {
+    ctx.local(read("cash", "100")).await?;
+    let mut said = Vec::new();
+    for question in [FIRST, second] {
+        let reply = ctx.model(&request(question), CALL).await?;
+        said.push(reply.map_or_else(|failure| failure.to_string(), |reply| reply.text));
+        ctx.local(read("after", question)).await?;
+    }
+    let looked = ctx.external(&tool_call("look"), true, CALL, None).await?;
+    said.push(looked.map_or_else(|failure| failure.to_string(), |reply| reply.text));
+    ctx.local(entry(Class::Order, json!({ "side": "buy" }), json!({ "cash": 90 }))).await?;
+    let body = guarded(|mut ctx: Ctx| async move {
+        drop(ctx.model(&request("in the guard"), CALL).await?);
+        let (kind, message) = ("unparseable".to_owned(), "no JSON".to_owned());
+        Ok(Err(NodeFailure { kind, message }))
+    });
+    let verdict = ctx.guard(Key::node("Judge"), secs(10), body).await?;
+    Ok((said, verdict))
+}
+
+fn host(stage: &Stage, mood: &'static str) -> MemoryHost {
+    let host = stage.host_with(move |_, request| match crate::tape_support::last(request) {
+        "broken" => Act::Fail(FailureKind::Unavailable, "503".to_owned()),
+        question => Act::text(format!("{mood}: {question}")),
+    });
+    host.with_tools(move |_, _| tool_reply(mood))
+}
+
+fn parent(second: &str) -> Stage {
+    let stage = Stage::new();
+    stage.run(host(&stage, "parent"), async |ctx: Ctx| day(ctx, second).await).0.expect("an end");
+    stage
+}
+
+/// The parent's rows before this path, in their recorded order.
+fn before(stage: &Stage, cut: &str) -> Vec<TapeRow> {
+    let rows = stage.kept().rows();
+    let at = rows.iter().position(|row| row.path.as_str() == cut).unwrap_or(rows.len());
+    rows.into_iter().take(at).collect()
+}
+
+fn inheriting(rows: Vec<TapeRow>) -> Tape {
+    Tape::default().inheriting("job-1/7".to_owned(), rows)
+}
+
+// Goal: what was asked in the same words is copied with its origin and never called, failures and
+// verdicts as well; our own steps are recomputed.
+#[test]
+fn equal_digests_are_copied() {
+    let parent = parent("broken");
+    let child = Stage::new();
+    let tape = inheriting(parent.kept().rows());
+    let (result, host) = child.run_on(tape, host(&child, "child"), async |ctx: Ctx| day(ctx, "broken").await);
+    let (said, verdict) = result.expect("an end");
+    assert_eq!(said, ["parent: what about AAPL?", "unavailable: 503", "parent"]);
+    assert!(matches!(verdict, Verdict::Failed(failure) if failure.kind == "unparseable"));
+    assert!(host.calls().is_empty());
+
+    let kept = child.kept();
+    for path in ["model#1", "model#2", "tool#1", "Judge#1/guard#1"] {
+        let step = kept.step(path).expect("kept");
+        assert_eq!(step.reused_from, Some(format!("job-1/7/{path}")));
+        assert!(step.attempts.is_empty(), "{path} cost nothing here");
+        let parents = parent.kept();
+        let origin = parents.step(path).expect("kept");
+        assert_eq!(kept.outcome(step), parents.outcome(origin));
+        assert_eq!(kept.document(step.request_ref), parents.document(origin.request_ref));
+    }
+    for path in ["read#1", "read#2", "order#1"] {
+        assert_eq!(kept.step(path).expect("kept").reused_from, None, "{path} is recomputed");
+    }
+    // The verdict stands for its body, whose own messages stay with the parent.
+    assert_eq!(kept.messages()[..], parent.kept().messages()[..1]);
+    assert_eq!(kept.state("Judge#1/model#1"), "absent");
+
+    // The branch stands on its own afterwards.
+    let again = child.tape().sealed();
+    child.run_on(again, child.host(), async |ctx: Ctx| day(ctx, "broken").await).0.expect("a replay");
+}
+
+// Goal: another question is asked anew, and what is asked in the same words after it is still copied.
+#[test]
+fn another_digest_is_performed() {
+    let parent = parent("and IBM?");
+    let child = Stage::new();
+    let tape = inheriting(parent.kept().rows());
+    let (result, host) =
+        child.run_on(tape, host(&child, "child"), async |ctx: Ctx| day(ctx, "and GOOG?").await);
+    let (said, _) = result.expect("an end");
+    assert_eq!(said, ["parent: what about AAPL?", "child: and GOOG?", "parent"]);
+    assert_eq!(host.calls().len(), 1);
+    assert_eq!(child.kept().step("model#2").expect("kept").reused_from, None);
+}
+
+// Goal: nothing from the cut on is reused, even under an equal digest.
+#[test]
+fn nothing_is_copied_from_the_cut_on() {
+    let parent = parent("and IBM?");
+    let child = Stage::new();
+    let tape = inheriting(before(&parent, "model#2"));
+    let (result, host) =
+        child.run_on(tape, host(&child, "child"), async |ctx: Ctx| day(ctx, "and IBM?").await);
+    let (said, _) = result.expect("an end");
+    assert_eq!(said, ["parent: what about AAPL?", "child: and IBM?", "child"]);
+    assert_eq!(host.calls().len(), 3, "the second question, the tool, the node");
+}
+
+// Goal: an open or abandoned step of the parent is no outcome to copy.
+#[test]
+fn only_outcomes_are_copied() {
+    let parent = Stage::new();
+    let (result, _) =
+        parent.run(host(&parent, "parent").crashing_at(2), async |ctx: Ctx| day(ctx, "and IBM?").await);
+    assert!(matches!(result, Err(Stop::Shutdown)));
+    assert_eq!(parent.kept().state("model#1"), "intent");
+    let child = Stage::new();
+    let tape = inheriting(parent.kept().rows());
+    let (result, _) = child.run_on(tape, child.host(), async |mut ctx: Ctx| {
+        ctx.local(read("cash", "100")).await?;
+        ctx.model(&request(FIRST), CALL).await
+    });
+    assert_eq!(result.expect("an end").expect("an answer").text, format!("re: {FIRST}"));
+    assert_eq!(child.kept().step("model#1").expect("kept").reused_from, None);
+}
+
+// Goal: a branch that was killed resumes: what it has copied or performed stands, the rest is copied yet.
+#[test]
+fn a_branch_resumes() {
+    let parent = parent("and IBM?");
+    let whole = Stage::new();
+    let run = |stage: &Stage, host: MemoryHost| {
+        let tape = stage.tape().inheriting("job-1/7".to_owned(), before(&parent, "tool#1"));
+        stage.run_on(tape, host, async |ctx: Ctx| day(ctx, "and IBM?").await)
+    };
+    let (result, undisturbed) = run(&whole, host(&whole, "child"));
+    result.expect("an end");
+    for boundary in 0..undisturbed.boundaries() {
+        let child = Stage::new();
+        let (result, _) = run(&child, host(&child, "child").crashing_at(boundary));
+        assert!(matches!(result, Err(Stop::Shutdown)), "{boundary}: {result:?}");
+        // The last boundary is after the last commit: the session has ended.
+        run(&child, host(&child, "child")).0.expect("resumed");
+        assert_eq!(child.kept().canonical(), whole.kept().canonical(), "crash at {boundary}");
+    }
+}

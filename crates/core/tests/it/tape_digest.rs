@@ -1,0 +1,199 @@
+//! Digests: what makes a step another step.
+
+use crate::tape_support::{CALL, Stage, last, request};
+use papertape_core::json;
+use papertape_core::message::{
+    Message, ModelReply, ModelRequest, ResponseSchema, ToolCall, ToolChoice, ToolSpec,
+};
+use papertape_core::tape::{CallOptions, Chain, Class, Ctx, Doc, Key, Step, StepPath, expand_request};
+use papertape_testkit::host::Act;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+fn full() -> ModelRequest {
+    let call = |id: &str| ToolCall {
+        id: id.to_owned(),
+        name: "get_price".to_owned(),
+        arguments: json!({ "symbol": "AAPL", "limit": 3 }),
+    };
+    let answer = |id: &str, content: &str| Message::Tool {
+        call_id: id.to_owned(),
+        name: "get_price".to_owned(),
+        content: content.to_owned(),
+    };
+    let mut request = request("Please analyze and update today's (2012-06-01) positions.");
+    request.messages.extend([
+        Message::Assistant { content: "Let me see.".to_owned(), tool_calls: vec![call("c1"), call("c2")] },
+        answer("c1", "{\"price\":569.16}"),
+        answer("c2", "{\"price\":570}"),
+    ]);
+    request.tools = vec![ToolSpec {
+        name: "get_price".to_owned(),
+        description: "The newest price".to_owned(),
+        parameters: json!({ "type": "object", "properties": { "symbol": { "type": "string" } } }),
+    }];
+    request.sampling.temperature = Some(0.2);
+    request.sampling.max_tokens = Some(1_024);
+    request.sampling.seed = Some(7);
+    request
+}
+
+// Goal: the digest of a fixed request never changes within a format version. Where this fails, every
+// tape that there is would diverge: count FORMAT_VERSION up instead of changing the hash here.
+#[test]
+fn the_digest_of_format_version_1_is_what_it_was() {
+    assert_eq!(papertape_core::message::FORMAT_VERSION, 1);
+    assert_eq!(full().digest().to_hex(), "32c9041d35dd3ad4c0ec5054ce3dcbce32f849665c8499bf4795c00696ecdc6f");
+    let local = Step::new(StepPath::new("solo#1/read#1"), Class::Local, &json!({ "tool": "get_price" }));
+    assert_eq!(local.digest.to_hex(), "7404f86902f0a119065cb0ba37ff76a80e794d9af24ae5e91ded92aef1ca0641");
+}
+
+// Goal: everything that decides an answer is in the digest.
+#[test]
+fn what_decides_an_answer_changes_the_digest() {
+    type Change = fn(&mut ModelRequest);
+    let changes: Vec<(&str, Change)> = vec![
+        ("nothing", |_| {}),
+        ("provider", |r| r.model.provider = "azure".to_owned()),
+        ("model", |r| r.model.model = "gpt-5-mini".to_owned()),
+        ("house version", |r| r.house_version = Some(1)),
+        ("another house version", |r| r.house_version = Some(2)),
+        ("instructions", |r| r.instructions = Some("Trade better.".to_owned())),
+        ("no instructions", |r| r.instructions = None),
+        ("empty instructions", |r| r.instructions = Some(String::new())),
+        ("temperature", |r| r.sampling.temperature = Some(0.3)),
+        ("no temperature", |r| r.sampling.temperature = None),
+        ("top_p", |r| r.sampling.top_p = Some(0.5)),
+        ("max_tokens", |r| r.sampling.max_tokens = Some(1_025)),
+        ("seed", |r| r.sampling.seed = Some(8)),
+        ("stop", |r| r.sampling.stop = vec!["END".to_owned()]),
+        ("reasoning effort", |r| r.sampling.reasoning_effort = Some("low".to_owned())),
+        ("tool choice", |r| r.tool_choice = ToolChoice::Required),
+        ("no tool choice", |r| r.tool_choice = ToolChoice::None),
+        ("tool name", |r| r.tools[0].name.push('2')),
+        ("tool description", |r| r.tools[0].description.push('.')),
+        ("tool parameters", |r| r.tools[0].parameters["required"] = json!(["symbol"])),
+        ("no tools", |r| r.tools.clear()),
+        ("response schema", |r| {
+            let schema = json!({ "type": "object" });
+            r.response_schema = Some(ResponseSchema { name: "decision".to_owned(), schema });
+        }),
+        ("text", |r| r.messages[0] = Message::user("Go.")),
+        ("a message more", |r| r.messages.push(Message::user("Go on."))),
+        ("a message less", |r| drop(r.messages.pop())),
+        ("the order of messages", |r| r.messages.swap(2, 3)),
+        ("the same text in another role", |r| {
+            let content = r.messages[0].content().to_owned();
+            r.messages[0] = Message::Assistant { content, tool_calls: Vec::new() };
+        }),
+        ("a call's arguments", |r| match &mut r.messages[1] {
+            Message::Assistant { tool_calls, .. } => tool_calls[0].arguments["limit"] = json!(4),
+            _ => unreachable!(),
+        }),
+        ("which call is answered", |r| match &mut r.messages[2] {
+            Message::Tool { call_id, .. } => *call_id = "c2".to_owned(),
+            _ => unreachable!(),
+        }),
+    ];
+    let digests: BTreeMap<_, _> = changes
+        .iter()
+        .map(|(name, change)| {
+            let mut request = full();
+            change(&mut request);
+            (request.digest(), *name)
+        })
+        .collect();
+    let names: BTreeSet<&str> = digests.values().copied().collect();
+    let missing: Vec<&str> = changes.iter().map(|(name, _)| *name).filter(|n| !names.contains(n)).collect();
+    assert_eq!(missing, Vec::<&str>::new(), "these share a digest with another");
+}
+
+// Goal: what a provider draws at random, and how JSON happens to be written, is not in it.
+#[test]
+fn what_does_not_decide_does_not_change_the_digest() {
+    let text =
+        full().to_json().to_string().replace("\"c1\"", "\"call_9fH3\"").replace("\"c2\"", "\"call_K2\"");
+    let mut value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    value.as_object_mut().expect("an object").remove("format");
+    let renamed: ModelRequest = serde_json::from_value(value).expect("a request");
+    assert_ne!(renamed.to_json(), full().to_json());
+    assert_eq!(renamed.digest(), full().digest(), "ids that a provider gave");
+
+    let mut reordered = full();
+    reordered.tools[0].parameters =
+        serde_json::from_str(r#"{"properties":{"symbol":{"type":"string"}},"type":"object"}"#).expect("JSON");
+    assert_eq!(reordered.digest(), full().digest(), "the order of keys");
+}
+
+// Goal: deadlines and retries are no part of a step, nor is the place of a call in the program's text.
+#[test]
+fn deadlines_and_paths_are_not_in_it() {
+    let ask = |timeout: u64, max_attempts: u32| {
+        async move |ctx: Ctx| {
+            let mut child = ctx.child(Key::node("A"))?;
+            let options = CallOptions { timeout: Duration::from_secs(timeout), max_attempts };
+            child.model(&full(), options).await
+        }
+    };
+    let stage = Stage::new();
+    stage.run(stage.host(), ask(1, 1)).0.expect("an end").expect("an answer");
+    let (result, host) = stage.run(stage.host(), ask(99, 9));
+    result.expect("the same step").expect("an answer");
+    assert!(host.calls().is_empty());
+    assert_eq!(stage.kept().step("A#1/model#1").expect("kept").digest, full().digest());
+    let at = |path: &str| Step::new(StepPath::new(path), Class::Local, &json!({ "q": 1 })).digest;
+    assert_eq!(at("read#1"), at("AAPL/Trader#2/read#9"));
+    assert_ne!(at("read#1"), at("order#1"), "another kind asks for another thing");
+}
+
+// Goal: the requests of a conversation of N turns take O(N) bytes, and each reads back as it was sent.
+#[test]
+fn chained_requests_take_linear_space_and_read_back() {
+    let talk = |turns: usize| {
+        let stage = Stage::new();
+        let host = stage
+            .host_with(|_, request| Act::text(format!("{} {}", "so I think ".repeat(40), last(request))));
+        let (result, _) = stage.run(host, async |mut ctx: Ctx| {
+            let mut request = full();
+            let mut sent = Vec::new();
+            for turn in 0..turns {
+                sent.push(request.to_json());
+                let reply: ModelReply = ctx.model(&request, CALL).await?.expect("an answer");
+                request.messages.push(reply.to_message());
+                request.messages.push(Message::user(format!("turn {turn}")));
+            }
+            Ok(sent)
+        });
+        let kept = stage.kept();
+        for (turn, sent) in result.expect("an end").iter().enumerate() {
+            let step = kept.step(&format!("model#{}", turn + 1)).expect("kept");
+            assert_eq!(kept.document(step.request_ref).as_ref(), Some(sent));
+        }
+        kept.texts.values().map(String::len).sum::<usize>()
+    };
+    let (few, many) = (talk(10), talk(40));
+    assert!(many < few * 5, "{few} bytes for 10 turns, {many} for 40");
+}
+
+// Goal: a request with another head, or with other messages before its end, starts a chain of its own.
+#[test]
+fn a_changed_conversation_starts_a_chain_of_its_own() {
+    let (first, mut texts) = Chain::link(None, &full());
+    let mut cut = full();
+    cut.messages.remove(0);
+    let mut warmer = full();
+    warmer.sampling.temperature = Some(1.0);
+    for request in [cut, warmer, full()] {
+        let (chain, more) = Chain::link(Some(&first), &request);
+        texts.extend(more);
+        let lookup = |hash| texts.iter().find(|text| text.hash == hash).map(|text| text.body.clone());
+        assert_eq!(expand_request(chain.at, &lookup).expect("all texts"), request.to_json());
+    }
+    // Without one of its texts it cannot be read, and says which is missing.
+    for gone in [first.at, Doc::of(&json::to_value(&full().messages[0])).hash] {
+        let kept = texts.iter().filter(|text| text.hash != gone);
+        let lookup = |hash| kept.clone().find(|text| text.hash == hash).map(|text| text.body.clone());
+        assert_eq!(expand_request(first.at, &lookup).expect_err("a text is gone").0, gone);
+    }
+}

@@ -1,0 +1,106 @@
+//! Documents read back as they were written, whatever they hold.
+
+use papertape_core::id::ContentHash;
+use papertape_core::json::{canonical, hash};
+use papertape_core::tape::{Doc, expand, references, text};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+fn kept(doc: &Doc) -> BTreeMap<ContentHash, String> {
+    doc.texts.iter().map(|text| (text.hash, text.body.clone())).collect()
+}
+
+fn read_back(doc: &Doc) -> Value {
+    let texts = kept(doc);
+    let stored: Value = serde_json::from_str(&texts[&doc.hash]).expect("JSON");
+    expand(&stored, &|hash| texts.get(&hash).cloned()).expect("all texts are there")
+}
+
+/// Any JSON, with a liking for what looks like our own markers.
+fn any_json() -> impl Strategy<Value = Value> {
+    let hex = proptest::array::uniform4(any::<u8>()).prop_map(|b| ContentHash::of(&b).to_hex());
+    let long = proptest::collection::vec(any::<char>(), 20..120).prop_map(String::from_iter);
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        (-1.0e4..1.0e4_f64).prop_map(Value::from),
+        ".{0,12}".prop_map(Value::from),
+        long.prop_map(Value::from),
+        hex.prop_map(Value::from),
+    ];
+    let key = prop_oneof![Just("$text".to_owned()), Just("$literal".to_owned()), ".{0,5}", "[a-c]"];
+    leaf.prop_recursive(5, 40, 5, move |inner| {
+        let key = key.clone();
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            proptest::collection::vec((key.clone(), inner.clone()), 0..4)
+                .prop_map(|pairs| Value::Object(pairs.into_iter().collect())),
+            (key, inner).prop_map(|pair| Value::Object(Map::from_iter([pair]))),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    // Goal: what is stored reads back equal, to the last digit, and has the same hash.
+    #[test]
+    fn any_document_reads_back(value in any_json()) {
+        let doc = Doc::of(&value);
+        let back = read_back(&doc);
+        prop_assert_eq!(canonical(&back), canonical(&value));
+        prop_assert_eq!(Doc::of(&back).hash, doc.hash);
+    }
+
+    // Goal: the references of a stored document are the texts that it needs, no more and no fewer.
+    #[test]
+    fn references_are_what_it_needs(value in any_json()) {
+        let doc = Doc::of(&value);
+        let texts = kept(&doc);
+        let stored: Value = serde_json::from_str(&texts[&doc.hash]).expect("JSON");
+        let mut named = references(&stored);
+        named.push(doc.hash);
+        named.sort_unstable();
+        named.dedup();
+        prop_assert_eq!(named, texts.keys().copied().collect::<Vec<_>>());
+    }
+
+    // Goal: canonical JSON does not depend on the order in which keys were put in.
+    #[test]
+    fn the_hash_does_not_depend_on_key_order(pairs in proptest::collection::btree_map("[a-f]{1,3}", any_json(), 0..6)) {
+        let forth: Map<String, Value> = pairs.clone().into_iter().collect();
+        let back: Map<String, Value> = pairs.into_iter().rev().collect();
+        prop_assert_eq!(hash(&Value::Object(forth)), hash(&Value::Object(back)));
+    }
+}
+
+// Goal: a long string that stands in several places is stored once.
+#[test]
+fn a_long_text_is_stored_once() {
+    let long = "word ".repeat(100);
+    let doc = Doc::of(&json!({ "a": long, "b": [long, { "c": long }] }));
+    let sizes: usize = kept(&doc).values().map(String::len).sum();
+    assert!(sizes < 2 * long.len(), "{sizes}");
+    assert_eq!(text(&*long).hash, text(&*long).hash);
+    assert!(kept(&doc).contains_key(&text(long).hash), "under its own hash");
+}
+
+// Goal: a document that reads like a plain text does not have that text's hash.
+#[test]
+fn documents_and_texts_live_apart() {
+    assert_ne!(Doc::of(&json!("x")).hash, text("\"x\"").hash);
+}
+
+// Goal: a text that is gone is named.
+#[test]
+fn a_missing_text_is_named() {
+    let doc = Doc::of(&json!({ "a": "x".repeat(200) }));
+    let texts = kept(&doc);
+    let stored: Value = serde_json::from_str(&texts[&doc.hash]).expect("JSON");
+    let missing = expand(&stored, &|_| None).expect_err("a text is gone");
+    assert_eq!(missing.0, text("x".repeat(200)).hash);
+}

@@ -1,0 +1,280 @@
+//! Guards: verdicts, what they consume, and what is never one.
+
+use crate::tape_support::{
+    CALL, Stage, body, echo, entry, guarded, read, request, secs, tool_call, tool_reply,
+};
+use papertape_core::message::FailureKind;
+use papertape_core::tape::{Class, Ctx, Key, NodeFailure, OutcomeKind, Stop, Verdict};
+use papertape_testkit::host::{Act, MemoryHost};
+use serde_json::json;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+fn failure(message: &str) -> NodeFailure {
+    NodeFailure { kind: "unparseable".to_owned(), message: message.to_owned() }
+}
+
+/// A node that asks `questions` and then fails, if it has a reason to.
+async fn node(
+    ctx: &mut Ctx,
+    name: &str,
+    questions: &[&str],
+    fails: Option<&str>,
+) -> Result<Verdict<usize>, Stop> {
+    let questions: Vec<String> = questions.iter().map(|text| (*text).to_owned()).collect();
+    let fails = fails.map(failure);
+    let body = guarded(move |mut ctx: Ctx| async move {
+        for question in &questions {
+            ctx.local(read("before", question)).await?;
+            if let Err(failure) = ctx.model(&request(question), CALL).await? {
+                return Ok(Err(NodeFailure {
+                    kind: failure.kind.as_str().to_owned(),
+                    message: failure.message,
+                }));
+            }
+        }
+        ctx.local(read("after", "all")).await?;
+        Ok(fails.map_or(Ok(questions.len()), Err))
+    });
+    ctx.guard(Key::node(name), secs(10), body).await
+}
+
+/// Hangs where the question says so.
+fn host(stage: &Stage) -> MemoryHost {
+    stage.host_with(|_, request| match crate::tape_support::last(request) {
+        "hang" => Act::Hang,
+        "down" => Act::Fail(FailureKind::Unavailable, "503".to_owned()),
+        "slow" => echo(request).after(secs(9)),
+        _ => echo(request),
+    })
+}
+
+// Goal: a success leaves no verdict; a failure and a timeout do, at once and with the deadline's time.
+#[test]
+fn only_failures_and_timeouts_are_verdicts() {
+    let stage = Stage::new();
+    let (result, _) = stage.run(host(&stage), async |mut ctx: Ctx| {
+        let fine = node(&mut ctx, "Fine", &["a", "slow"], None).await?;
+        assert_eq!(stage.clock.elapsed(), secs(9));
+        let unread = node(&mut ctx, "Unparseable", &["b"], Some("no JSON")).await?;
+        let down = node(&mut ctx, "Down", &["c", "down", "never"], None).await?;
+        let late = node(&mut ctx, "Late", &["d", "hang", "never"], None).await?;
+        assert_eq!(stage.clock.elapsed(), secs(19));
+        Ok([fine, unread, down, late])
+    });
+    let down = NodeFailure { kind: "unavailable".to_owned(), message: "503".to_owned() };
+    let wanted =
+        [Verdict::Ok(2), Verdict::Failed(failure("no JSON")), Verdict::Failed(down), Verdict::TimedOut];
+    assert_eq!(result.expect("an end"), wanted);
+    let kept = stage.kept();
+    assert_eq!(kept.state("Fine#1/guard#1"), "absent");
+    assert_eq!(kept.state("Unparseable#1/guard#1"), "done(failed)");
+    assert_eq!(kept.state("Down#1/guard#1"), "done(failed)");
+    assert_eq!(kept.state("Late#1/guard#1"), "done(timed_out)");
+    assert!(kept.open().is_empty());
+}
+
+// Goal: on a run on the tape a recorded verdict stands for its body, which is not run and not asked
+// for; what was recorded below it counts as read.
+#[test]
+fn a_recorded_verdict_is_returned_without_its_body() {
+    let stage = Stage::new();
+    let runs = AtomicUsize::new(0);
+    let program = async |mut ctx: Ctx| {
+        let body = guarded(|mut ctx: Ctx| {
+            runs.fetch_add(1, Ordering::Relaxed);
+            async move {
+                drop(ctx.model(&request("a"), CALL).await?);
+                let inner = body(|mut ctx: Ctx| async move { ctx.model(&request("deep"), CALL).await });
+                drop(ctx.all(vec![(Key::node("Inner"), inner)]).await?);
+                drop(ctx.model(&request("hang"), CALL).await?);
+                Ok(Ok(()))
+            }
+        });
+        let verdict = ctx.guard(Key::node("Late"), secs(10), body).await?;
+        drop(ctx.model(&request("next"), CALL).await?);
+        Ok(verdict)
+    };
+    let (result, _) = stage.run(host(&stage), program);
+    assert_eq!(result.expect("an end"), Verdict::TimedOut);
+    assert_eq!(runs.load(Ordering::Relaxed), 1);
+    let waited = stage.clock.elapsed();
+    for tape in [stage.tape(), stage.tape().sealed()] {
+        let (result, host) = stage.run_on(tape, host(&stage), program);
+        assert_eq!(result.expect("an end"), Verdict::TimedOut);
+        assert!(host.trace().is_empty());
+    }
+    assert_eq!(runs.load(Ordering::Relaxed), 1);
+    assert_eq!(stage.clock.elapsed(), waited, "nobody waited again");
+}
+
+// Goal: a resumed, unfinished body gets the whole deadline anew, and its recorded steps are not repeated.
+#[test]
+fn a_resumed_body_has_a_fresh_deadline() {
+    let stage = Stage::new();
+    let program = async |mut ctx: Ctx| node(&mut ctx, "Slow", &["slow"], None).await;
+    // Boundaries: around the commit of the intent 0 and 1, around the call 2 and 3.
+    let (result, _) = stage.run(host(&stage).crashing_at(3), program);
+    assert!(matches!(result, Err(Stop::Shutdown)));
+    assert_eq!(stage.clock.elapsed(), secs(9));
+    let (result, _) = stage.run(host(&stage), program);
+    assert_eq!(result.expect("an end"), Verdict::Ok(1));
+    assert_eq!(stage.clock.elapsed(), secs(18), "nine seconds again, though only one was left");
+}
+
+// Goal: a stop is passed up and is no verdict, whoever says it.
+#[test]
+fn a_stop_is_never_a_verdict() {
+    let stops = [Stop::Cancelled, Stop::Shutdown, Stop::LostLease, Stop::Budget("used up".to_owned())];
+    for stop in stops {
+        let stage = Stage::new();
+        let said = stop.clone();
+        let host = stage.host_with(move |_, _| Act::Stop(said.clone()));
+        let (result, _) = stage.run(host, async |mut ctx: Ctx| node(&mut ctx, "A", &["a"], None).await);
+        assert_eq!(result.expect_err("a stop").to_string(), stop.to_string());
+        assert_eq!(stage.kept().state("A#1/guard#1"), "absent");
+        assert_eq!(stage.kept().state("A#1/model#1"), "intent");
+        // And it can be resumed.
+        let (result, _) =
+            stage.run(stage.host(), async |mut ctx: Ctx| node(&mut ctx, "A", &["a"], None).await);
+        assert_eq!(result.expect("an end"), Verdict::Ok(1));
+    }
+}
+
+// Goal: no order is placed inside of a guard, however deep; beside it they are.
+#[test]
+fn an_order_inside_of_a_guard_is_misuse() {
+    let order = || entry(Class::Order, json!({}), json!({}));
+    let stage = Stage::new();
+    let (result, _) = stage.run(stage.host(), async |mut ctx: Ctx| {
+        let body = guarded(move |mut ctx: Ctx| async move {
+            let mut child = ctx.child(Key::node("Deep"))?;
+            let inner = body(move |mut ctx: Ctx| async move { ctx.local(order()).await });
+            drop(child.all(vec![(Key::Symbol("AAPL".to_owned()), inner)]).await?);
+            ctx.local(read("q", "a")).await?;
+            Ok(Ok(()))
+        });
+        ctx.guard(Key::node("A"), secs(10), body).await
+    });
+    assert!(matches!(&result, Err(Stop::Misuse(why)) if why.contains("A#1/Deep#1/AAPL")), "{result:?}");
+    assert_eq!(stage.kept().commits, 0);
+    let (result, _) = stage.run(stage.host(), async |mut ctx: Ctx| {
+        drop(node(&mut ctx, "A", &["a"], None).await?);
+        ctx.local(order()).await
+    });
+    result.expect("beside a guard there are orders");
+}
+
+// Goal: guards nest. The inner one's verdict is the outer body's business; the outer one's consumes all.
+#[test]
+fn guards_nest() {
+    let program = |outer: u64| {
+        async move |mut ctx: Ctx| {
+            let body = guarded(|mut ctx: Ctx| async move {
+                let inner = node(&mut ctx, "Inner", &["hang"], None).await?;
+                drop(ctx.model(&request("fallback"), CALL).await?);
+                Ok(Ok(inner))
+            });
+            ctx.guard(Key::node("Outer"), secs(outer), body).await
+        }
+    };
+    // The inner deadline of ten seconds comes first.
+    let stage = Stage::new();
+    let (result, _) = stage.run(host(&stage), program(60));
+    assert_eq!(result.expect("an end"), Verdict::Ok(Verdict::TimedOut));
+    assert_eq!(stage.kept().state("Outer#1/Inner#1/guard#1"), "done(timed_out)");
+    assert_eq!(stage.kept().state("Outer#1/guard#1"), "absent");
+    assert_eq!(stage.run(host(&stage), program(60)).0.expect("again"), Verdict::Ok(Verdict::TimedOut));
+
+    // The outer one comes first: the inner has no verdict of its own.
+    let stage = Stage::new();
+    let (result, _) = stage.run(host(&stage), program(5));
+    assert_eq!(result.expect("an end"), Verdict::TimedOut);
+    assert_eq!(stage.kept().state("Outer#1/Inner#1/guard#1"), "absent");
+    assert_eq!(stage.kept().state("Outer#1/Inner#1/model#1"), "abandoned");
+    assert_eq!(stage.run(host(&stage), program(5)).0.expect("again"), Verdict::TimedOut);
+}
+
+// Goal: local rows that waited in a body that was dropped are kept with the verdict.
+#[test]
+fn riders_of_a_dropped_body_are_kept_with_the_verdict() {
+    let stage = Stage::new();
+    let program = async |mut ctx: Ctx| {
+        let body = guarded(|mut ctx: Ctx| async move {
+            drop(ctx.model(&request("a"), CALL).await?);
+            ctx.local(read("waiting", "row")).await?;
+            futures::future::pending::<()>().await;
+            Ok(Ok(()))
+        });
+        ctx.guard(Key::node("Late"), secs(10), body).await
+    };
+    let (result, _) = stage.run(stage.host(), program);
+    assert_eq!(result.expect("an end"), Verdict::TimedOut);
+    let kept = stage.kept();
+    let verdict = kept.step("Late#1/guard#1").expect("kept");
+    assert_eq!(kept.step("Late#1/read#1").expect("kept").commit, verdict.commit);
+    stage.run_on(stage.tape().sealed(), stage.host(), program).0.expect("nothing is unread");
+}
+
+// Goal: a verdict is redacted like all that is kept.
+#[test]
+fn a_verdict_is_redacted() {
+    let mut stage = Stage::new();
+    stage.secrets = vec![("openai".to_owned(), "orchard-lamp-99-violet".to_owned())];
+    let program = async |mut ctx: Ctx| {
+        node(&mut ctx, "A", &[], Some("the key orchard-lamp-99-violet was refused")).await
+    };
+    let (first, _) = stage.run(stage.host(), program);
+    let first = first.expect("an end");
+    assert!(!format!("{first:?}").contains("orchard-lamp"), "{first:?}");
+    assert!(!stage.kept().dump().contains("orchard-lamp"));
+    assert_eq!(stage.run(stage.host(), program).0.expect("again"), first);
+}
+
+// Goal: on a replay a body that fails where the tape has no verdict is a step that is missing.
+#[test]
+fn a_new_verdict_is_missing_on_a_replay() {
+    let stage = Stage::new();
+    stage.run(stage.host(), async |mut ctx: Ctx| node(&mut ctx, "A", &["a"], None).await).0.expect("an end");
+    let fails = async |mut ctx: Ctx| node(&mut ctx, "A", &["a"], Some("now it fails")).await;
+    let (result, _) = stage.run_on(stage.tape().sealed(), stage.host(), fails);
+    assert!(matches!(&result, Err(Stop::Missing(path)) if path.as_str() == "A#1/guard#1"), "{result:?}");
+}
+
+// Goal: the same node in another round is another scope; in the same round it is misuse.
+#[test]
+fn a_node_runs_once_a_round() {
+    let stage = Stage::new();
+    let (result, _) = stage.run(stage.host(), async |mut ctx: Ctx| {
+        for round in 1..=2 {
+            let body = guarded(|mut ctx: Ctx| async move {
+                drop(ctx.model(&request("a"), CALL).await?);
+                Ok(Ok(()))
+            });
+            drop(ctx.guard(Key::Node("Bull Researcher".to_owned(), round), secs(10), body).await?);
+        }
+        node(&mut ctx, "Bull Researcher", &["a"], None).await
+    });
+    assert!(matches!(result, Err(Stop::Misuse(_))));
+    assert_eq!(stage.kept().state("Bull Researcher#2/model#1"), "done(ok)");
+}
+
+// Goal: an outside call in flight at the deadline is abandoned, repeatable or not, and never sent again.
+#[test]
+fn an_outside_call_is_abandoned_too() {
+    let stage = Stage::new();
+    let program = async |mut ctx: Ctx| {
+        let body = guarded(|mut ctx: Ctx| async move {
+            drop(ctx.external(&tool_call("send"), false, CALL, None).await?);
+            Ok(Ok(()))
+        });
+        ctx.guard(Key::node("Web"), secs(10), body).await
+    };
+    let host = || stage.host().with_tools(|_, _| tool_reply("late").after(secs(11)));
+    let (result, _) = stage.run(host(), program);
+    assert_eq!(result.expect("an end"), Verdict::TimedOut);
+    assert_eq!(stage.kept().state("Web#1/tool#1"), "abandoned");
+    let (result, host) = stage.run(host(), program);
+    assert_eq!(result.expect("an end"), Verdict::TimedOut);
+    assert!(host.calls().is_empty());
+    assert!(!stage.kept().is_done("Web#1/tool#1", OutcomeKind::Unknown));
+}

@@ -1,0 +1,231 @@
+//! What a run on the tape finds: the same, something else, nothing, or more than it asked for.
+
+use crate::tape_support::{CALL, Stage, entry, last, read, request};
+use papertape_core::json::Difference;
+use papertape_core::message::{Message, ModelRequest};
+use papertape_core::tape::{Class, Ctx, Divergence, StepPath, Stop};
+use papertape_testkit::host::Act;
+use serde_json::json;
+
+async fn day(mut ctx: Ctx) -> Result<String, Stop> {
+    ctx.local(read("cash", "100")).await?;
+    let reply = ctx.model(&request("buy or sell?"), CALL).await?.expect("an answer");
+    ctx.local(entry(Class::Order, json!({ "side": "buy" }), json!({ "cash": 90 }))).await?;
+    Ok(reply.text)
+}
+
+fn recorded() -> Stage {
+    let stage = Stage::new();
+    stage.run(stage.host(), day).0.expect("an end");
+    stage
+}
+
+fn diverged<T: std::fmt::Debug>(result: Result<T, Stop>) -> Divergence {
+    match result {
+        Err(Stop::Diverged(divergence)) => *divergence,
+        other => panic!("it should have diverged: {other:?}"),
+    }
+}
+
+fn difference(divergence: &Divergence) -> &Difference {
+    divergence.difference.as_ref().expect("the tape's side can be read")
+}
+
+// Goal: the same program on the same tape gives the same result and performs nothing, live or sealed.
+#[test]
+fn an_equal_digest_is_returned() {
+    let stage = recorded();
+    let before = stage.kept();
+    for tape in [stage.tape(), stage.tape().sealed()] {
+        assert_eq!(tape.len(), 3);
+        let host = stage.host_with(|_, _| Act::text("another mood"));
+        let (result, host) = stage.run_on(tape, host, day);
+        assert_eq!(result.expect("an end"), "re: buy or sell?");
+        assert!(host.trace().is_empty(), "{:?}", host.trace());
+    }
+    assert_eq!(stage.kept().canonical(), before.canonical());
+}
+
+// Goal: another request at a path is an error that names the path, the place in it and both values.
+#[test]
+fn another_request_diverges() {
+    let stage = recorded();
+    for tape in [stage.tape(), stage.tape().sealed()] {
+        let (result, host) = stage.run_on(tape, stage.host(), async |mut ctx: Ctx| {
+            ctx.local(read("cash", "100")).await?;
+            ctx.model(&request("hold?"), CALL).await
+        });
+        let divergence = diverged(result);
+        assert_eq!(divergence.path.as_str(), "model#1");
+        assert_eq!(divergence.part, "request");
+        let found = difference(&divergence);
+        assert_eq!(found.pointer, "/messages/0/content");
+        assert_eq!((&found.left, &found.right), (&Some(json!("buy or sell?")), &Some(json!("hold?"))));
+        let text = divergence.to_string();
+        for part in ["model#1", "request", "/messages/0/content", "buy or sell?", "hold?"] {
+            assert!(text.contains(part), "{text}");
+        }
+        assert!(host.calls().is_empty());
+        assert!(Stop::Diverged(Box::new(divergence)).is_fault());
+    }
+}
+
+// Goal: local and order steps are recomputed and compared: by what was asked, and by what came of it.
+#[test]
+fn local_steps_are_compared() {
+    let stage = recorded();
+    let (result, _) = stage.run(stage.host(), async |mut ctx: Ctx| ctx.local(read("cash?", "100")).await);
+    let divergence = diverged(result);
+    assert_eq!((divergence.path.as_str(), divergence.part), ("read#1", "request"));
+    assert_eq!(difference(&divergence).pointer, "/q");
+
+    let (result, _) = stage.run(stage.host(), async |mut ctx: Ctx| ctx.local(read("cash", "99")).await);
+    let divergence = diverged(result);
+    assert_eq!((divergence.path.as_str(), divergence.part), ("read#1", "outcome"));
+    assert_eq!(difference(&divergence).left, Some(json!("100")));
+
+    let (result, _) = stage.run(stage.host(), async |mut ctx: Ctx| {
+        ctx.local(entry(Class::Order, json!({ "side": "buy" }), json!({ "cash": 91 }))).await
+    });
+    let divergence = diverged(result);
+    assert_eq!((divergence.path.as_str(), divergence.part), ("order#1", "outcome"));
+    assert_eq!(difference(&divergence).pointer, "/cash");
+}
+
+// Goal: over other data the local steps' digests, which name the data, do not count; what came of them
+// does, and so do the prompts.
+#[test]
+fn an_audit_compares_outcomes_and_prompts() {
+    let stage = recorded();
+    let with_data = |question: &'static str, answer: &'static str| {
+        async move |mut ctx: Ctx| {
+            let over = json!({ "q": "cash", "dataset": "another" });
+            ctx.local(entry(Class::Local, over, json!(answer))).await?;
+            drop(ctx.model(&request(question), CALL).await?);
+            ctx.local(entry(Class::Order, json!({ "side": "buy" }), json!({ "cash": 90 }))).await
+        }
+    };
+    let tape = || stage.tape().sealed().over_other_data();
+    stage.run_on(tape(), stage.host(), with_data("buy or sell?", "100")).0.expect("equal");
+    let other = diverged(stage.run_on(tape(), stage.host(), with_data("buy or sell?", "101")).0);
+    assert_eq!((other.path.as_str(), other.part), ("read#1", "outcome"));
+    let other = diverged(stage.run_on(tape(), stage.host(), with_data("buy?", "100")).0);
+    assert_eq!((other.path.as_str(), other.part), ("model#1", "request"));
+    let strict = stage.run(stage.host(), with_data("buy or sell?", "100")).0;
+    assert_eq!(diverged(strict).part, "request");
+}
+
+// Goal: where the tape ends, a live run goes on and a replay says which step is missing.
+#[test]
+fn what_is_absent_is_performed_or_missing() {
+    let stage = recorded();
+    let longer = async |mut ctx: Ctx| {
+        ctx.local(read("cash", "100")).await?;
+        drop(ctx.model(&request("buy or sell?"), CALL).await?);
+        ctx.local(entry(Class::Order, json!({ "side": "buy" }), json!({ "cash": 90 }))).await?;
+        ctx.model(&request("more?"), CALL).await
+    };
+    let (result, host) = stage.run_on(stage.tape().sealed(), stage.host(), longer);
+    assert!(matches!(&result, Err(Stop::Missing(path)) if path.as_str() == "model#2"), "{result:?}");
+    assert!(result.is_err_and(|stop| stop.is_fault()));
+    assert!(host.trace().is_empty());
+    let (result, _) = stage.run_on(stage.tape().sealed(), stage.host(), async |mut ctx: Ctx| {
+        ctx.local(read("cash", "100")).await?;
+        ctx.local(read("shares", "1")).await
+    });
+    assert!(matches!(result, Err(Stop::Missing(path)) if path.as_str() == "read#2"));
+
+    let (result, host) = stage.run(stage.host(), longer);
+    assert_eq!(result.expect("an end").expect("an answer").text, "re: more?");
+    assert_eq!(host.calls().len(), 1, "only what the tape did not have");
+}
+
+// Goal: an open intent is no outcome for a replay.
+#[test]
+fn an_open_intent_is_missing_on_a_replay() {
+    let stage = Stage::new();
+    let (result, _) = stage.run(stage.host().crashing_at(2), day);
+    assert!(matches!(result, Err(Stop::Shutdown)));
+    assert_eq!(stage.kept().state("model#1"), "intent");
+    let (result, _) = stage.run_on(stage.tape().sealed(), stage.host(), day);
+    assert!(matches!(result, Err(Stop::Missing(path)) if path.as_str() == "model#1"));
+}
+
+// Goal: a session that ends early on its tape has left something unread, and writes no end.
+#[test]
+fn what_is_left_unread_is_an_error() {
+    let stage = recorded();
+    let commits = stage.kept().commits;
+    for tape in [stage.tape(), stage.tape().sealed()] {
+        let (result, _) =
+            stage.run_on(tape, stage.host(), async |mut ctx: Ctx| ctx.local(read("cash", "100")).await);
+        let Err(Stop::Unread(paths)) = result else { panic!("unread steps: {result:?}") };
+        assert_eq!(paths, [StepPath::new("model#1"), StepPath::new("order#1")]);
+        assert!(Stop::Unread(paths).to_string().contains("model#1"));
+    }
+    assert_eq!(stage.kept().commits, commits);
+}
+
+// Goal: of two long texts the message shows where they part, not how they begin.
+#[test]
+fn a_divergence_shows_the_first_difference() {
+    let long = |n: usize| format!("{}{n}{}", "a long beginning. ".repeat(50), " and its end".repeat(50));
+    let ask = |question: String| async move |mut ctx: Ctx| ctx.model(&request(&question), CALL).await;
+    let stage = Stage::new();
+    stage.run(stage.host(), ask(long(41))).0.expect("an end").expect("an answer");
+    let divergence = diverged(stage.run(stage.host(), ask(long(52))).0);
+    let text = divergence.to_string();
+    assert!(text.contains("41 and its end") && text.contains("52 and its end"), "{text}");
+    assert!(text.contains("from character 840 on"), "{text}");
+    assert!(text.len() < 800, "{text}");
+    let whole = difference(&divergence).left.as_ref().and_then(|left| left.as_str().map(str::len));
+    assert_eq!(whole, Some(long(41).len()), "the whole stands in the value");
+
+    // One is the beginning of the other; characters of several bytes.
+    let stage = Stage::new();
+    stage.run(stage.host(), ask("价".repeat(300))).0.expect("an end").expect("an answer");
+    let text = diverged(stage.run(stage.host(), ask("价".repeat(299))).0).to_string();
+    assert!(text.contains("价"), "{text}");
+
+    // A value that is no text, and one that is not there.
+    let stage = Stage::new();
+    stage.run(stage.host(), ask("?".to_owned())).0.expect("an end").expect("an answer");
+    let other = async |mut ctx: Ctx| {
+        let messages = vec![Message::user("?"), Message::user("again")];
+        ctx.model(&ModelRequest { messages, ..request("?") }, CALL).await
+    };
+    let text = diverged(stage.run(stage.host(), other).0).to_string();
+    assert!(text.contains("/messages/1") && text.contains("the tape has nothing"), "{text}");
+}
+
+// Goal: a conversation resumed in its middle goes on with the recorded answers, and its request can be
+// read back whole.
+#[test]
+fn a_conversation_goes_on_from_the_tape() {
+    let stage = Stage::new();
+    let turns = |turns: usize| {
+        async move |mut ctx: Ctx| {
+            let mut request = request("turn 0");
+            for turn in 1..=turns {
+                let reply = ctx.model(&request, CALL).await?.expect("an answer");
+                request.messages.push(reply.to_message());
+                request.messages.push(Message::user(format!("turn {turn}")));
+            }
+            Ok(request)
+        }
+    };
+    let moody = |word: &'static str| {
+        stage.host_with(move |_, request| Act::text(format!("{word} {}", last(request))))
+    };
+    stage.run(moody("first"), turns(3)).0.expect("an end");
+    let (result, host) = stage.run(moody("second"), turns(5));
+    let request = result.expect("an end");
+    assert_eq!(request.messages[5].content(), "first turn 2");
+    assert_eq!(request.messages[7].content(), "second turn 3");
+    assert_eq!(host.calls().len(), 2);
+
+    let kept = stage.kept();
+    let last = kept.step("model#5").expect("kept");
+    let asked = ModelRequest { messages: request.messages[..9].to_vec(), ..request };
+    assert_eq!(kept.document(last.request_ref), Some(asked.to_json()));
+}

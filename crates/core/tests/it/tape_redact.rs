@@ -1,0 +1,133 @@
+//! Redaction precedes use: the session goes on with what the record holds.
+
+use crate::tape_support::{CALL, Stage, body, entry, last, read, request, tool_call, tool_reply};
+use papertape_core::message::{FailureKind, Message, ModelReply, ModelRequest, ToolCall};
+use papertape_core::tape::{Class, Ctx, Entry, Key, Shown, Stop, ToolNote};
+use papertape_core::{message::Role, tape::OutcomeKind};
+use papertape_testkit::host::{Act, MemoryHost};
+use serde_json::json;
+
+const SECRET: &str = "orchard-lamp-99-violet";
+
+fn stage() -> Stage {
+    Stage { secrets: vec![("openai".to_owned(), SECRET.to_owned())], ..Stage::new() }
+}
+
+/// Tells the secret wherever it can.
+fn teller(stage: &Stage) -> MemoryHost {
+    let host = stage.host_with(|path, request| match path.as_str() {
+        "model#2" => Act::Fail(FailureKind::Unauthorised, format!("the key {SECRET} is wrong")),
+        _ => Act::Answer(ModelReply {
+            text: format!("I found {SECRET}, you said: {}", last(request)),
+            reasoning: Some(format!("{SECRET}?")),
+            tool_calls: vec![ToolCall {
+                id: "call_1".to_owned(),
+                name: "web__look".to_owned(),
+                arguments: json!({ "q": SECRET, "nested": { "deep": [format!("x{SECRET}")] } }),
+            }],
+            ..ModelReply::default()
+        }),
+    });
+    host.with_tools(|_, _| tool_reply(&format!("body: {SECRET}")))
+}
+
+async fn program(mut ctx: Ctx) -> Result<(ModelRequest, String), Stop> {
+    let instructions = ctx.instruct(&format!("Use the key {SECRET}."));
+    let opening = ctx.say(&format!("The key is {SECRET}.")).await?;
+    let mut request = ModelRequest { instructions: Some(instructions), ..request(&opening) };
+    let reply = ctx.model(&request, CALL).await?.expect("an answer");
+    request.messages.push(reply.to_message());
+    let call = &reply.tool_calls[0];
+    let note = ToolNote { name: call.name.clone(), input: call.arguments.clone() };
+    let outside =
+        papertape_core::ports::ExternalCall { arguments: call.arguments.clone(), ..tool_call("look") };
+    let looked = ctx.external(&outside, true, CALL, Some(note)).await?.expect("an answer").text;
+    request.messages.push(Message::Tool {
+        call_id: call.id.clone(),
+        name: call.name.clone(),
+        content: looked,
+    });
+    let failure = ctx.model(&request, CALL).await?.expect_err("a failure");
+    let shown = Shown { role: Role::Tool, content: format!("seen {SECRET}"), tool: None };
+    let outcome = json!({ "seen": format!("seen {SECRET}") });
+    let local = Entry { said: Some(shown), ..entry(Class::Local, json!({ "q": 1 }), outcome) };
+    let kept = ctx.local(local).await?;
+    Ok((request, format!("{reply:?} {failure} {kept}")))
+}
+
+// Goal: a planted secret is neither returned, nor kept in any row, nor part of what is hashed.
+#[test]
+fn a_configured_secret_is_neither_returned_nor_kept_nor_hashed() {
+    let stage = stage();
+    let (result, _) = stage.run(teller(&stage), program);
+    let (request, returned) = result.expect("an end");
+    assert!(!returned.contains(SECRET), "{returned}");
+    assert!(returned.contains("[redacted:openai]"), "{returned}");
+    assert!(!request.to_json().to_string().contains(SECRET));
+    let dump = stage.kept().dump();
+    assert!(!dump.contains(SECRET), "{dump}");
+
+    // Hashed is what was returned: the tape is found again, and another secret gives the same tape.
+    let (again, host) = stage.run(teller(&stage), program);
+    assert_eq!(again.expect("an end").1, returned);
+    assert!(host.calls().is_empty());
+    assert_eq!(
+        stage.kept().step("model#2").expect("kept").digest,
+        request.digest(),
+        "the digest is that of the redacted conversation"
+    );
+    let clean = Stage::new();
+    let host = clean.host_with(|path, request| {
+        let said = format!("I found [redacted:openai], you said: {}", last(request));
+        match path.as_str() {
+            "model#1" => Act::text(said),
+            _ => Act::Fail(FailureKind::Unauthorised, String::new()),
+        }
+    });
+    let (result, _) = clean.run(host, async |mut ctx: Ctx| {
+        let text = ctx.model(&crate::tape_support::request("The key is [redacted:openai]."), CALL).await?;
+        Ok(text.expect("an answer").text)
+    });
+    assert_eq!(result.expect("an end"), "I found [redacted:openai], you said: The key is [redacted:openai].");
+}
+
+// Goal: attempts' errors, which repeat a provider's words, are redacted too.
+#[test]
+fn an_attempts_error_is_redacted() {
+    let stage = stage();
+    drop(stage.run(teller(&stage), program).0.expect("an end"));
+    let kept = stage.kept();
+    assert!(kept.is_done("model#2", OutcomeKind::Failed));
+    let attempt = kept.step("model#2").expect("kept").attempts[&1].clone().expect("ended");
+    assert_eq!(attempt.error.as_deref(), Some("unauthorised: the key [redacted:openai] is wrong"));
+}
+
+// Goal: an answer of which redaction leaves nothing readable is a failure that is kept, not a stop that
+// would have the call paid for again.
+#[test]
+fn an_answer_that_cannot_be_redacted_is_a_failure() {
+    let deep = (0..400).fold(json!("x"), |inner, _| json!({ "a": inner }));
+    let stage = stage();
+    let host = stage.host_with(move |_, _| {
+        let call = ToolCall { id: "1".to_owned(), name: "t".to_owned(), arguments: deep.clone() };
+        Act::Answer(ModelReply { tool_calls: vec![call], ..ModelReply::default() })
+    });
+    let (result, _) = stage.run(host, async |mut ctx: Ctx| ctx.model(&request("?"), CALL).await);
+    let failure = result.expect("an outcome").expect_err("a failure");
+    assert_eq!(failure.kind, FailureKind::BadAnswer);
+    assert!(stage.kept().is_done("model#1", OutcomeKind::Failed));
+}
+
+// Goal: side by side as well as alone.
+#[test]
+fn a_branch_of_all_is_redacted() {
+    let stage = stage();
+    let (result, _) = stage.run(teller(&stage), async |mut ctx: Ctx| {
+        let one = body(|mut ctx: Ctx| async move {
+            ctx.local(read(SECRET, "asked")).await?;
+            Ok(ctx.model(&request("?"), CALL).await?.expect("an answer").text)
+        });
+        ctx.all(vec![(Key::node("A"), one)]).await
+    });
+    assert_eq!(result.expect("an end"), ["I found [redacted:openai], you said: ?"]);
+}

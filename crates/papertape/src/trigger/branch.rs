@@ -1,0 +1,94 @@
+//! Jobs that share another job's past.
+
+use super::check::{check_agent, pick_agent};
+use super::{Planned, TriggerError, Triggered, bad, enqueue};
+use crate::app::App;
+use papertape_core::id::JobId;
+use papertape_core::message::Sampling;
+use papertape_core::ports::{Queue as _, Record as _};
+use papertape_core::record::NewDay;
+use papertape_core::time::Date;
+use papertape_runtime::branch::check_cut;
+use papertape_runtime::config::{Branch, SimulationConfig};
+
+/// Where to branch off, and what to change.
+#[derive(Clone, Debug)]
+pub struct BranchRequest {
+    /// The agent; needed where the parent has several.
+    pub agent: Option<String>,
+    /// The day in which the cut lies.
+    pub date: Date,
+    /// A node (`solo#1`) or a step (`solo#1/model#3`); `None`: the conversation, `solo#1`.
+    pub at: Option<String>,
+    /// Another model from the cut on.
+    pub model: Option<String>,
+    /// Other instructions from the cut on.
+    pub instructions: Option<String>,
+    /// Other sampling from the cut on.
+    pub sampling: Option<Sampling>,
+}
+
+/// Queues a job that shares its parent's past up to a cut.
+///
+/// # Errors
+/// A field that is wrong, named; no such job; or the record's.
+pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result<Triggered, TriggerError> {
+    let row = app.store.job(parent).await.map_err(anyhow::Error::from)?;
+    let row = row.ok_or_else(|| TriggerError::NotFound(parent.to_string()))?;
+    if row.kind != "simulate" {
+        return Err(TriggerError::Conflict(format!("a job of the kind `{}` has no branches", row.kind)));
+    }
+    let config: SimulationConfig = serde_json::from_value(row.config)
+        .map_err(|error| anyhow::anyhow!("the config of {parent} cannot be read: {error}"))?;
+    let agent = pick_agent(&config, request.agent.as_deref())?;
+    let at = request.at.unwrap_or_else(|| "solo#1".to_owned());
+    check_cut(&at).map_err(|message| bad("node", message))?;
+    let session =
+        app.store.find_session(parent, &agent.name, request.date).await.map_err(anyhow::Error::from)?;
+    if session.is_none() {
+        return Err(bad("date", format!("{} has no session on {} in {parent}", agent.name, request.date)));
+    }
+    let mut changed = agent.clone();
+    if let Some(model) = &request.model {
+        changed.model = model.parse().map_err(|message: String| bad("model", message))?;
+    }
+    changed.instructions = request.instructions.or(changed.instructions);
+    changed.sampling = request.sampling.unwrap_or(changed.sampling);
+    let differs = changed.fingerprint() != agent.fingerprint();
+    if differs && at.contains('/') {
+        return Err(bad(
+            "node",
+            "a change needs a cut at a node, for the steps before it were asked otherwise",
+        ));
+    }
+    check_agent(app, &changed, config.budget)?;
+    let mut next = SimulationConfig {
+        agents: vec![agent.clone()],
+        branch: Some(Branch {
+            job: parent.clone(),
+            date: request.date,
+            at,
+            agent: differs.then_some(changed),
+        }),
+        ..config
+    };
+    next.starts.retain(|name, _| *name == agent.name);
+    next.continues.retain(|name, _| *name == agent.name);
+    let dataset = app.catalogue.open(&next.dataset.hash.to_hex()).map_err(anyhow::Error::from)?;
+    let start = next.starts.get(&agent.name).copied();
+    let start = start.ok_or_else(|| anyhow::anyhow!("{} has no start state in {parent}", agent.name))?;
+    let hash = next.agent_hash(&agent, start);
+    let after = next.done_until(&agent.name);
+    let days = dataset
+        .trading_days(next.start_date, next.end_date)
+        .iter()
+        .filter(|day| after.is_none_or(|after| day.date > after))
+        .map(|day| NewDay { date: day.date, agent: agent.name.clone(), agent_hash: hash, skipped: None })
+        .collect();
+    let planned =
+        Planned { config: next, days, texts: Vec::new(), warnings: Vec::new(), supersedes: Vec::new() };
+    let job = JobId::new(uuid::Uuid::now_v7().to_string());
+    let total = planned.days.len();
+    enqueue(app, job.clone(), &planned, Some(parent.clone())).await?;
+    Ok(Triggered { job, total_model_days: total, skipped: 0, warnings: planned.warnings })
+}

@@ -1,0 +1,117 @@
+//! What a request may name, and what of it can be run.
+
+use super::{Request, TriggerError, bad};
+use crate::app::App;
+use crate::config::Mode;
+use papertape_agents::config::AgentConfig;
+use papertape_core::id::{AgentName, Symbol};
+use papertape_core::market::Dataset;
+use papertape_core::message::{ModelName, Usage};
+use papertape_runtime::budget::Budget;
+use papertape_runtime::config::SimulationConfig;
+use std::collections::BTreeSet;
+
+/// The models of a job that names none.
+const HOUSE: &[&str] = &["house::momentum", "house::contrarian", "house::buy_and_hold"];
+
+/// The agents of a request: those given whole, and those named.
+pub(super) fn agents(app: &App, request: &Request) -> Result<Vec<AgentConfig>, TriggerError> {
+    let mut agents = request.agents.clone();
+    for name in &request.models {
+        agents.push(named(app, name)?);
+    }
+    if agents.is_empty() {
+        agents.clone_from(&app.config.agents);
+    }
+    if agents.is_empty() {
+        agents = HOUSE.iter().map(|name| named(app, name)).collect::<Result<_, _>>()?;
+    }
+    let mut names = BTreeSet::new();
+    for agent in &agents {
+        let name = agent.name.as_str();
+        if name.trim().is_empty() || name.len() > 200 || name.chars().any(char::is_control) {
+            return Err(bad("agents", "an agent's name is a text of 1 to 200 characters"));
+        }
+        if !names.insert(&agent.name) {
+            return Err(bad("agents", format!("the name `{name}` stands twice")));
+        }
+    }
+    Ok(agents)
+}
+
+fn named(app: &App, name: &str) -> Result<AgentConfig, TriggerError> {
+    if let Some(agent) = app.config.agents.iter().find(|agent| agent.name.as_str() == name) {
+        return Ok(agent.clone());
+    }
+    let model: ModelName = name.parse().map_err(|_| {
+        let known: Vec<&str> = app.config.agents.iter().map(|agent| agent.name.as_str()).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        bad(
+            "models",
+            format!("`{name}` is neither a configured agent ({known}) nor of the form provider::model"),
+        )
+    })?;
+    Ok(AgentConfig::solo(AgentName::new(name), model))
+}
+
+pub(super) fn check_agent(app: &App, agent: &AgentConfig, budget: Budget) -> Result<(), TriggerError> {
+    app.services.models.check(&agent.model).map_err(|message| bad("models", message))?;
+    if app.config.mode == Mode::Dev && !agent.model.is_house() {
+        return Err(bad("models", format!("{}: dev mode runs house models alone", agent.model)));
+    }
+    if budget.bounds_money() && app.services.models.cost(&agent.model, &Usage::default()).is_none() {
+        return Err(bad("budget", format!("a budget in USD needs a price for {}", agent.model)));
+    }
+    for tool in &agent.tools {
+        let Some(server) = app.config.tools.get(tool) else {
+            return Err(bad(
+                "agents",
+                format!("{}: there is no tool server `{tool}` in the config", agent.name),
+            ));
+        };
+        if !server.allow_unbounded {
+            let message = format!(
+                "{}: `{tool}` can see later than the day that is simulated; set allow_unbounded = true in \
+                 [tools.{tool}] to let it, and have the results marked as unverified",
+                agent.name
+            );
+            return Err(bad("agents", message));
+        }
+    }
+    if agent.limits.max_steps == 0 || agent.limits.call_timeout_secs == 0 {
+        return Err(bad("agents", format!("{}: limits must be above 0", agent.name)));
+    }
+    Ok(())
+}
+
+pub(super) fn pick_agent(config: &SimulationConfig, name: Option<&str>) -> Result<AgentConfig, TriggerError> {
+    let names = || config.agents.iter().map(|agent| agent.name.as_str()).collect::<Vec<_>>().join(", ");
+    match (name, config.agents.as_slice()) {
+        (None, [agent]) => Ok(agent.clone()),
+        (None, _) => Err(bad("agent", format!("the job has several agents; name one of: {}", names()))),
+        (Some(name), agents) => agents
+            .iter()
+            .find(|agent| agent.name.as_str() == name)
+            .cloned()
+            .ok_or_else(|| bad("agent", format!("the job has no agent `{name}`; it has: {}", names()))),
+    }
+}
+
+pub(super) fn symbols(dataset: &Dataset, wanted: &[String]) -> Result<BTreeSet<Symbol>, TriggerError> {
+    let all: BTreeSet<Symbol> = dataset.all_symbols().cloned().collect();
+    if wanted.is_empty() {
+        return Ok(all);
+    }
+    let wanted: BTreeSet<Symbol> = wanted.iter().map(|symbol| Symbol::new(symbol.trim())).collect();
+    match wanted.iter().find(|symbol| !all.contains(*symbol)) {
+        None => Ok(wanted),
+        Some(unknown) => {
+            let known: Vec<&str> = all.iter().take(20).map(Symbol::as_str).collect();
+            let more = if all.len() > known.len() { ", …" } else { "" };
+            Err(bad(
+                "symbols",
+                format!("{} has no `{unknown}`; it has: {}{more}", dataset.name(), known.join(", ")),
+            ))
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! From what somebody asks for to a job that depends on nothing but itself.
+
+mod branch;
+mod check;
+mod plan;
+
+pub use branch::{BranchRequest, branch};
+
+use crate::app::App;
+use papertape_agents::config::AgentConfig;
+use papertape_core::id::JobId;
+use papertape_core::json::to_value;
+use papertape_core::ports::Queue as _;
+use papertape_core::record::{JobStatus, NewDay, NewJob, Text};
+use papertape_core::time::Date;
+use papertape_runtime::budget::Budget;
+use papertape_runtime::config::SimulationConfig;
+use plan::plan;
+use rust_decimal::Decimal;
+
+/// What is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// First day; `None`: each agent goes on where its newest completed job ended.
+    pub start_date: Option<Date>,
+    /// Last day, included.
+    pub end_date: Option<Date>,
+    /// Names of configured agents, or models (`provider::model`) as solo agents.
+    pub models: Vec<String>,
+    /// Agents, given whole.
+    pub agents: Vec<AgentConfig>,
+    /// What may be traded; empty: the config's, else all that the dataset has.
+    pub symbols: Vec<String>,
+    /// The dataset's name or hash prefix.
+    pub dataset: Option<String>,
+    /// The market profile's name.
+    pub market: Option<String>,
+    /// What each agent starts with.
+    pub initial_cash: Option<Decimal>,
+    /// The job's seed.
+    pub seed: Option<u64>,
+    /// What it may use.
+    pub budget: Option<Budget>,
+    /// Write summaries?
+    pub summaries: Option<bool>,
+    /// Do again what has been done, and mark the jobs that did it as superseded.
+    pub replace_existing: bool,
+}
+
+/// A job that was queued.
+#[derive(Clone, Debug)]
+pub struct Triggered {
+    /// Its id.
+    pub job: JobId,
+    /// Model-days in all, the skipped ones included.
+    pub total_model_days: usize,
+    /// Of these, skipped.
+    pub skipped: usize,
+    /// What the one who asked should know.
+    pub warnings: Vec<String>,
+}
+
+/// Why there is no job.
+#[derive(Debug, thiserror::Error)]
+pub enum TriggerError {
+    /// The caller must ask otherwise.
+    #[error("{field}: {message}")]
+    Bad {
+        /// The field that is wrong.
+        field: &'static str,
+        /// Why.
+        message: String,
+    },
+    /// There is no such job.
+    #[error("there is no job {0}")]
+    NotFound(String),
+    /// The job is not in a state for this.
+    #[error("{0}")]
+    Conflict(String),
+    /// The record failed.
+    #[error(transparent)]
+    Record(#[from] anyhow::Error),
+}
+
+fn bad(field: &'static str, message: impl Into<String>) -> TriggerError {
+    TriggerError::Bad { field, message: message.into() }
+}
+
+/// Resolves a request and queues its job.
+///
+/// # Errors
+/// A field that is wrong, named; or the record's.
+pub async fn trigger(app: &App, request: Request) -> Result<Triggered, TriggerError> {
+    let mut planned = plan(app, &request).await?;
+    let job = JobId::new(uuid::Uuid::now_v7().to_string());
+    let total = planned.days.len();
+    let skipped = planned.days.iter().filter(|day| day.skipped.is_some()).count();
+    planned.warnings.sort();
+    planned.warnings.dedup();
+    enqueue(app, job.clone(), &planned, None).await?;
+    Ok(Triggered { job, total_model_days: total, skipped, warnings: planned.warnings })
+}
+
+/// Puts a stopped job back into the queue.
+///
+/// # Errors
+/// No such job; one that is completed, queued or running.
+pub async fn resume(app: &App, job: &JobId) -> Result<JobStatus, TriggerError> {
+    let row = app.store.job(job).await.map_err(anyhow::Error::from)?;
+    let row = row.ok_or_else(|| TriggerError::NotFound(job.to_string()))?;
+    match row.status {
+        JobStatus::Completed => return Err(TriggerError::Conflict(format!("job {job} is completed"))),
+        JobStatus::Queued | JobStatus::Running => return Ok(row.status),
+        JobStatus::Partial | JobStatus::Failed | JobStatus::Cancelled => {}
+    }
+    app.store.requeue(job).await.map_err(anyhow::Error::from)?;
+    app.ring();
+    Ok(JobStatus::Queued)
+}
+
+/// A job, ready to be queued.
+struct Planned {
+    config: SimulationConfig,
+    days: Vec<NewDay>,
+    texts: Vec<Text>,
+    warnings: Vec<String>,
+    supersedes: Vec<JobId>,
+}
+
+async fn enqueue(app: &App, id: JobId, planned: &Planned, parent: Option<JobId>) -> Result<(), TriggerError> {
+    let job = NewJob {
+        id,
+        kind: "simulate".to_owned(),
+        config: to_value(&planned.config),
+        fingerprint: planned.config.fingerprint(),
+        warnings: planned.warnings.clone(),
+        days: planned.days.clone(),
+        parent,
+        supersedes: planned.supersedes.clone(),
+        texts: planned.texts.clone(),
+        created_at: app.services.clock.now(),
+    };
+    app.store.enqueue(job).await.map_err(anyhow::Error::from)?;
+    app.ring();
+    Ok(())
+}

@@ -1,0 +1,207 @@
+//! Resolving a request against the config, the data and the record.
+
+use super::check::{agents, check_agent, symbols};
+use super::{Planned, Request, TriggerError, bad};
+use crate::app::App;
+use papertape_agents::config::AgentConfig;
+use papertape_agents::day::StartState;
+use papertape_core::broker::MarketProfile;
+use papertape_core::id::{AgentName, ContentHash, JobId};
+use papertape_core::market::Dataset;
+use papertape_core::money::Money;
+use papertape_core::ports::Record as _;
+use papertape_core::record::{NewDay, Text};
+use papertape_core::tape::expand;
+use papertape_core::time::Date;
+use papertape_runtime::config::{Continues, DatasetRef, SimulationConfig};
+use rust_decimal::Decimal;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) async fn plan(app: &App, request: &Request) -> Result<Planned, TriggerError> {
+    let defaults = &app.config.simulation;
+    let wanted = request.dataset.as_deref().unwrap_or(&defaults.dataset);
+    let dataset = app.catalogue.open(wanted).map_err(|error| bad("dataset", error.to_string()))?;
+    let end_date = request.end_date.ok_or_else(|| bad("end_date", "it is missing"))?;
+    let market = request.market.as_deref().unwrap_or(&defaults.market);
+    let market = app.config.market(market).map_err(|message| bad("market", message))?;
+    let cash = request.initial_cash.unwrap_or(defaults.initial_cash);
+    if cash <= Decimal::ZERO || cash > Decimal::from(1_000_000_000_000_u64) {
+        return Err(bad("initial_cash", "it must be above 0 and at most 1000000000000"));
+    }
+    let budget = request.budget.unwrap_or(defaults.budget);
+    let agents = agents(app, request)?;
+    for agent in &agents {
+        check_agent(app, agent, budget)?;
+    }
+    let symbols =
+        symbols(&dataset, if request.symbols.is_empty() { &defaults.symbols } else { &request.symbols })?;
+    let mut config = SimulationConfig {
+        dataset: DatasetRef { name: dataset.name().to_owned(), hash: dataset.hash() },
+        start_date: request.start_date.unwrap_or(end_date),
+        end_date,
+        symbols,
+        agents,
+        market,
+        initial_cash: Money(cash),
+        seed: request.seed.unwrap_or_default(),
+        prompts: app.services.prompts.hash(),
+        summaries: request.summaries.unwrap_or(defaults.summaries),
+        starts: BTreeMap::new(),
+        continues: BTreeMap::new(),
+        branch: None,
+        budget,
+    };
+    let mut planned = Plan { app, dataset: &dataset, request, texts: BTreeMap::new(), warnings: Vec::new() };
+    let (days, supersedes) = planned.resolve(&mut config).await?;
+    let Plan { texts, mut warnings, .. } = planned;
+    if days.is_empty() {
+        let range = format!("from {} to {}", config.start_date, config.end_date);
+        return Err(bad("end_date", format!("the dataset has no trading day {range}")));
+    }
+    for agent in config.agents.iter().filter(|agent| !agent.tools.is_empty()) {
+        warnings.push(format!(
+            "{} uses outside tools: what they answer is not bounded in time, so its results carry \
+             point_in_time = unverified",
+            agent.name
+        ));
+    }
+    Ok(Planned { config, days, texts: texts.into_values().collect(), warnings, supersedes })
+}
+
+/// The part of planning that asks the record what there is already.
+struct Plan<'a> {
+    app: &'a App,
+    dataset: &'a Dataset,
+    request: &'a Request,
+    texts: BTreeMap<ContentHash, Text>,
+    warnings: Vec<String>,
+}
+
+impl Plan<'_> {
+    /// Fixes where each agent starts, and which of its days are done.
+    async fn resolve(
+        &mut self,
+        config: &mut SimulationConfig,
+    ) -> Result<(Vec<NewDay>, Vec<JobId>), TriggerError> {
+        if let Some(start) = self.request.start_date {
+            if config.end_date < start {
+                return Err(bad("end_date", format!("{} is before start_date {start}", config.end_date)));
+            }
+        } else {
+            self.go_on(config).await?;
+        }
+        let mut days = Vec::new();
+        let mut supersedes = BTreeSet::new();
+        for agent in config.agents.clone() {
+            let base = match config.starts.get(&agent.name) {
+                Some(start) => *start,
+                None => self.fresh_start(&agent, &config.market, config.initial_cash, config.seed),
+            };
+            let hash = config.agent_hash(&agent, base);
+            config.starts.entry(agent.name.clone()).or_insert(base);
+            let after = config.done_until(&agent.name);
+            let dates: Vec<Date> = self
+                .dataset
+                .trading_days(config.start_date, config.end_date)
+                .iter()
+                .map(|day| day.date)
+                .filter(|date| after.is_none_or(|after| *date > after))
+                .collect();
+            let done = self.app.store.completed_days(hash, config.start_date, config.end_date);
+            let done = done.await.map_err(anyhow::Error::from)?;
+            let mut until = None;
+            if self.request.replace_existing {
+                supersedes.extend(done.into_iter().map(|day| day.job));
+            } else {
+                // Only a run of days from the first one on leads to a state that can be gone on from.
+                for date in &dates {
+                    let Some(day) = done.iter().find(|day| day.date == *date) else { break };
+                    until = Some(Continues { job: day.job.clone(), date: *date });
+                }
+            }
+            if let Some(until) = &until {
+                self.skip(config, &agent.name, until).await?;
+            }
+            let skip = until.as_ref().map(|until| (until.date, format!("completed in job {}", until.job)));
+            days.extend(dates.into_iter().map(|date| NewDay {
+                date,
+                agent: agent.name.clone(),
+                agent_hash: hash,
+                skipped: skip.as_ref().filter(|(until, _)| date <= *until).map(|(_, reason)| reason.clone()),
+            }));
+        }
+        Ok((days, supersedes.into_iter().collect()))
+    }
+
+    /// Lets every agent go on where its newest completed job ended.
+    async fn go_on(&mut self, config: &mut SimulationConfig) -> Result<(), TriggerError> {
+        let mut first = None;
+        for agent in &config.agents {
+            let newest =
+                self.app.store.newest_completed_job(&agent.name).await.map_err(anyhow::Error::from)?;
+            let Some(newest) = newest else {
+                let message = format!("{} has no completed job to go on from; give a start_date", agent.name);
+                return Err(bad("start_date", message));
+            };
+            let end = config.end_date;
+            let next = newest.date.tomorrow().map_err(|error| bad("end_date", error.to_string()))?;
+            if next > end {
+                let message = format!("{} has already gone to {}", agent.name, newest.date);
+                return Err(bad("end_date", message));
+            }
+            first = Some(first.map_or(next, |first: Date| first.min(next)));
+            let hash = self.import(&newest.state.state).await?;
+            config.starts.insert(agent.name.clone(), hash);
+            let continues = Continues { job: newest.job, date: newest.date };
+            config.continues.insert(agent.name.clone(), continues);
+        }
+        config.start_date = first.unwrap_or(config.end_date);
+        Ok(())
+    }
+
+    /// Lets an agent start from where another job left it, for its days until then are done.
+    async fn skip(
+        &mut self,
+        config: &mut SimulationConfig,
+        agent: &AgentName,
+        until: &Continues,
+    ) -> Result<(), TriggerError> {
+        let state = self.app.store.agent_state(&until.job, agent, Some(until.date)).await;
+        let state = state.map_err(anyhow::Error::from)?;
+        let Some(state) = state.filter(|state| state.after == Some(until.date)) else {
+            return Err(
+                anyhow::anyhow!("job {} has no state of {agent} after {}", until.job, until.date).into()
+            );
+        };
+        let hash = self.import(&state.state).await?;
+        config.starts.insert(agent.clone(), hash);
+        config.continues.insert(agent.clone(), until.clone());
+        self.warnings.push(format!(
+            "{agent}: days up to {} were completed by job {} and are skipped; replace_existing does them again",
+            until.date, until.job
+        ));
+        Ok(())
+    }
+
+    /// A state of the record as a document of this job.
+    async fn import(&mut self, stored: &serde_json::Value) -> Result<ContentHash, TriggerError> {
+        let texts = self.app.store.texts(papertape_core::tape::references(stored)).await;
+        let texts = texts.map_err(anyhow::Error::from)?;
+        let whole = expand(stored, &|hash| texts.get(&hash).cloned()).map_err(anyhow::Error::from)?;
+        let doc = papertape_core::tape::Doc::of(&whole);
+        self.texts.extend(doc.texts.into_iter().map(|text| (text.hash, text)));
+        Ok(doc.hash)
+    }
+
+    fn fresh_start(
+        &mut self,
+        agent: &AgentConfig,
+        market: &MarketProfile,
+        cash: Money,
+        seed: u64,
+    ) -> ContentHash {
+        let doc = StartState::new(agent, market.clone(), cash, seed).to_doc();
+        self.texts.extend(doc.texts.into_iter().map(|text| (text.hash, text)));
+        doc.hash
+    }
+}

@@ -1,0 +1,56 @@
+//! Is it well?
+
+use super::Deployment;
+use crate::app::App;
+use papertape_core::ports::Models as _;
+use papertape_store::{JobFilter, PageRequest};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Well or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HealthState {
+    /// It does all that it is there for.
+    Ok,
+    /// It does not: see `problems`.
+    Failing,
+}
+
+/// How the product is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct HealthAnswer {
+    /// Well or not.
+    pub status: HealthState,
+    /// The program's version.
+    pub version: &'static str,
+    /// What is wrong, and keeps it from working.
+    pub problems: Vec<String>,
+    /// What somebody should look at, and does not.
+    pub warnings: Vec<String>,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+/// Asks the record and the default dataset, and whether every configured agent's model can be called.
+pub async fn health(app: &App) -> HealthAnswer {
+    let mut problems = Vec::new();
+    if let Err(error) = app.store.jobs(&JobFilter::default(), &PageRequest::first(1)).await {
+        tracing::error!(error = %error, "the record cannot be read");
+        problems.push("the record cannot be read".to_owned());
+    }
+    if let Err(error) = app.catalogue.open(&app.config.simulation.dataset) {
+        problems.push(format!("simulation.dataset: {error}"));
+    }
+    let unusable = |agent: &papertape_agents::config::AgentConfig| {
+        app.gateway.check(&agent.model).err().map(|reason| format!("agent {}: {reason}", agent.name))
+    };
+    HealthAnswer {
+        status: if problems.is_empty() { HealthState::Ok } else { HealthState::Failing },
+        version: env!("CARGO_PKG_VERSION"),
+        problems,
+        warnings: app.config.agents.iter().filter_map(unusable).collect(),
+        deployment: Deployment::of(app),
+    }
+}

@@ -1,0 +1,398 @@
+//! Jobs: what they are to do, how far they are, what they have used.
+
+use super::{Deployment, ViewError, is_llm, job_id, no_job, number, page, plain};
+use crate::app::App;
+use papertape_core::id::AgentName;
+use papertape_core::record::{DayStatus, JobRow, JobStatus};
+use papertape_core::time::{Date, Timestamp};
+use papertape_runtime::config::SimulationConfig;
+use papertape_store::{DayCounts, DayRow, JobFilter, Used};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use utoipa::ToSchema;
+
+/// Which jobs.
+#[derive(Clone, Debug, Default)]
+pub struct JobsQuery {
+    /// Of this kind.
+    pub kind: Option<String>,
+    /// In this status.
+    pub status: Option<JobStatus>,
+    /// How many at most, 1 to 200.
+    pub limit: Option<u32>,
+    /// Where to go on.
+    pub cursor: Option<String>,
+}
+
+/// How many model-days are where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Progress {
+    /// Model-days in all: trading days x agents.
+    pub total_model_days: u64,
+    /// Done.
+    pub completed: u64,
+    /// Broken off.
+    pub failed: u64,
+    /// Done already by an earlier job.
+    pub skipped: u64,
+    /// Queued or running.
+    pub pending: u64,
+}
+
+/// Tokens and USD.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, ToSchema)]
+pub struct UsageSummary {
+    /// Tokens read, cached ones included.
+    pub input_tokens: u64,
+    /// Of these, read from a provider's cache.
+    pub cached_tokens: u64,
+    /// Tokens written.
+    pub output_tokens: u64,
+    /// US dollars, as far as prices are known.
+    pub cost_usd: f64,
+}
+
+/// A model-day.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct DayDetail {
+    /// The trading day.
+    pub date: Date,
+    /// The agent.
+    pub model: String,
+    /// `queued`, `running`, `completed`, `failed` or `skipped`.
+    #[schema(value_type = String)]
+    pub status: DayStatus,
+    /// Why it failed or was skipped.
+    pub error: Option<String>,
+    /// When its session was opened.
+    pub started_at: Option<Timestamp>,
+    /// When its session was closed.
+    pub completed_at: Option<Timestamp>,
+    /// Between the two.
+    pub duration_seconds: Option<f64>,
+}
+
+/// How far a job is.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct StatusAnswer {
+    /// The job.
+    pub job_id: String,
+    /// `queued`, `running`, `completed`, `partial`, `failed` or `cancelled`.
+    #[schema(value_type = String)]
+    pub status: JobStatus,
+    /// Model-days by status.
+    pub progress: Progress,
+    /// Its trading days, oldest first.
+    pub date_range: Vec<Date>,
+    /// Its agents.
+    pub models: Vec<String>,
+    /// Its model-days, by date and model.
+    pub details: Vec<DayDetail>,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+    /// When a worker first took it.
+    pub started_at: Option<Timestamp>,
+    /// When it stopped.
+    pub completed_at: Option<Timestamp>,
+    /// Between the two, pauses included.
+    pub total_duration_seconds: Option<f64>,
+    /// What it has used, summaries included.
+    pub usage: UsageSummary,
+    /// What the one who started it should know.
+    pub warnings: Vec<String>,
+    /// Why it stopped before its end.
+    pub error: Option<String>,
+    /// Has somebody asked for it to be cancelled?
+    pub cancel_requested: bool,
+    /// The job that it branched from.
+    pub parent: Option<String>,
+    /// The job that replaced it.
+    pub superseded_by: Option<String>,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+/// A job in a list.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct JobSummary {
+    /// The job.
+    pub job_id: String,
+    /// `simulate`.
+    pub kind: String,
+    /// `queued`, `running`, `completed`, `partial`, `failed` or `cancelled`.
+    #[schema(value_type = String)]
+    pub status: JobStatus,
+    /// Why it stopped before its end.
+    pub error: Option<String>,
+    /// Model-days by status.
+    pub progress: Progress,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+    /// When a worker first took it.
+    pub started_at: Option<Timestamp>,
+    /// When it stopped.
+    pub completed_at: Option<Timestamp>,
+    /// Between the two, pauses included.
+    pub total_duration_seconds: Option<f64>,
+    /// What it has used, summaries included.
+    pub usage: UsageSummary,
+    /// What the one who started it should know.
+    pub warnings: Vec<String>,
+    /// The job that it branched from.
+    pub parent: Option<String>,
+    /// The job that replaced it.
+    pub superseded_by: Option<String>,
+    /// What it simulates; `null` for another kind of job.
+    pub simulation: Option<SimulationSummary>,
+}
+
+/// A page of jobs.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct JobsAnswer {
+    /// The jobs, newest first.
+    pub jobs: Vec<JobSummary>,
+    /// How many there are on this page.
+    pub count: usize,
+    /// Where the next page begins; `null` at the end.
+    pub next_cursor: Option<String>,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+/// One job.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct JobAnswer {
+    /// The job.
+    pub job: JobSummary,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+/// What a job simulates.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct SimulationSummary {
+    /// The data.
+    pub dataset: DatasetSummary,
+    /// First day.
+    pub start_date: Date,
+    /// Last day, included.
+    pub end_date: Date,
+    /// What may be traded.
+    pub symbols: Vec<String>,
+    /// The market profile's name.
+    pub market: String,
+    /// What each agent starts with.
+    pub initial_cash: f64,
+    /// The seed of its randomness.
+    pub seed: u64,
+    /// Are summaries written?
+    pub summaries: bool,
+    /// Who trades.
+    pub agents: Vec<AgentSummary>,
+    /// By model: the job that it goes on from.
+    pub continues: BTreeMap<String, ContinuesFrom>,
+    /// Where it branched off.
+    pub branch: Option<BranchPoint>,
+}
+
+/// A dataset by name and hash.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct DatasetSummary {
+    /// Its name.
+    pub name: String,
+    /// Its content hash, 64 hex digits.
+    pub hash: String,
+}
+
+/// An agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct AgentSummary {
+    /// Its name: `model` elsewhere.
+    pub name: String,
+    /// `provider::model`; from a branch's cut on, the branch's.
+    pub model: String,
+    /// `false`: a rule-based house model, no language model.
+    pub is_llm: bool,
+}
+
+/// The day of an earlier job after which an agent goes on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ContinuesFrom {
+    /// The job.
+    pub job: String,
+    /// The last day that counts of it.
+    pub date: Date,
+}
+
+/// Where a job branched off.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct BranchPoint {
+    /// The parent.
+    pub job_id: String,
+    /// The day of the cut.
+    pub date: Date,
+    /// The cut within the day: a node or a step.
+    pub at: String,
+}
+
+/// Jobs, newest first.
+///
+/// # Errors
+/// A limit out of range, a bad cursor; the record's.
+pub async fn jobs(app: &App, query: JobsQuery) -> Result<JobsAnswer, ViewError> {
+    plain("kind", query.kind.as_ref())?;
+    let page = page(query.limit, query.cursor)?;
+    let filter = JobFilter { kind: query.kind, status: query.status };
+    let found = app.store.jobs(&filter, &page).await?;
+    let jobs: Vec<JobSummary> =
+        found.items.into_iter().map(|item| summary(item.job, progress(item.days), item.used)).collect();
+    Ok(JobsAnswer { count: jobs.len(), jobs, next_cursor: found.next, deployment: Deployment::of(app) })
+}
+
+/// One job.
+///
+/// # Errors
+/// No such job; the record's.
+pub async fn job(app: &App, job: &str) -> Result<JobAnswer, ViewError> {
+    let details = app.store.job_details(&job_id(job)?).await?.ok_or_else(|| no_job(job))?;
+    let mut used = details.used;
+    used.usage += details.used_by_summaries.usage;
+    used.cost_usd += details.used_by_summaries.cost_usd;
+    let job = summary(details.job, count(&details.days), used);
+    Ok(JobAnswer { job, deployment: Deployment::of(app) })
+}
+
+/// How far a job is, by model-day.
+///
+/// # Errors
+/// No such job; the record's.
+pub async fn status(app: &App, job: &str) -> Result<StatusAnswer, ViewError> {
+    let details = app.store.job_details(&job_id(job)?).await?.ok_or_else(|| no_job(job))?;
+    let mut used = details.used;
+    used.usage += details.used_by_summaries.usage;
+    used.cost_usd += details.used_by_summaries.cost_usd;
+    let dates: BTreeSet<Date> = details.days.iter().map(|day| day.date).collect();
+    let models: BTreeSet<&str> = details.days.iter().map(|day| day.agent.as_str()).collect();
+    let row = details.job;
+    Ok(StatusAnswer {
+        job_id: row.id.to_string(),
+        status: row.status,
+        progress: count(&details.days),
+        date_range: dates.into_iter().collect(),
+        models: models.into_iter().map(str::to_owned).collect(),
+        details: details.days.iter().map(detail).collect(),
+        created_at: row.created_at,
+        started_at: row.started_at,
+        completed_at: row.completed_at,
+        total_duration_seconds: seconds(row.started_at, row.completed_at),
+        usage: usage(used),
+        warnings: row.warnings,
+        error: row.error,
+        cancel_requested: details.cancel_requested,
+        parent: row.parent.map(|job| job.to_string()),
+        superseded_by: row.superseded_by.map(|job| job.to_string()),
+        deployment: Deployment::of(app),
+    })
+}
+
+fn detail(day: &DayRow) -> DayDetail {
+    DayDetail {
+        date: day.date,
+        model: day.agent.to_string(),
+        status: day.status,
+        error: day.error.clone(),
+        started_at: day.started_at,
+        completed_at: day.completed_at,
+        duration_seconds: seconds(day.started_at, day.completed_at),
+    }
+}
+
+fn summary(row: JobRow, progress: Progress, used: Used) -> JobSummary {
+    JobSummary {
+        job_id: row.id.to_string(),
+        kind: row.kind,
+        status: row.status,
+        error: row.error,
+        progress,
+        created_at: row.created_at,
+        started_at: row.started_at,
+        completed_at: row.completed_at,
+        total_duration_seconds: seconds(row.started_at, row.completed_at),
+        usage: usage(used),
+        warnings: row.warnings,
+        parent: row.parent.map(|job| job.to_string()),
+        superseded_by: row.superseded_by.map(|job| job.to_string()),
+        simulation: serde_json::from_value(row.config).ok().map(|config| simulation(&config)),
+    }
+}
+
+fn simulation(config: &SimulationConfig) -> SimulationSummary {
+    let changed = config.branch.as_ref().and_then(|branch| branch.agent.as_ref());
+    let agent = |agent: &papertape_agents::config::AgentConfig| {
+        let now = changed.filter(|changed| changed.name == agent.name).unwrap_or(agent);
+        AgentSummary {
+            name: agent.name.to_string(),
+            model: now.model.to_string(),
+            is_llm: is_llm(config, &agent.name).unwrap_or(true),
+        }
+    };
+    let from = |(agent, from): (&AgentName, &papertape_runtime::config::Continues)| {
+        (agent.to_string(), ContinuesFrom { job: from.job.to_string(), date: from.date })
+    };
+    SimulationSummary {
+        dataset: DatasetSummary { name: config.dataset.name.clone(), hash: config.dataset.hash.to_hex() },
+        start_date: config.start_date,
+        end_date: config.end_date,
+        symbols: config.symbols.iter().map(ToString::to_string).collect(),
+        market: config.market.name.clone(),
+        initial_cash: number(config.initial_cash.0),
+        seed: config.seed,
+        summaries: config.summaries,
+        agents: config.agents.iter().map(agent).collect(),
+        continues: config.continues.iter().map(from).collect(),
+        branch: config.branch.as_ref().map(|branch| BranchPoint {
+            job_id: branch.job.to_string(),
+            date: branch.date,
+            at: branch.at.clone(),
+        }),
+    }
+}
+
+fn progress(days: DayCounts) -> Progress {
+    let pending = days.queued + days.running;
+    Progress {
+        total_model_days: days.completed + days.failed + days.skipped + pending,
+        completed: days.completed,
+        failed: days.failed,
+        skipped: days.skipped,
+        pending,
+    }
+}
+
+fn count(days: &[DayRow]) -> Progress {
+    let of = |status: DayStatus| days.iter().filter(|day| day.status == status).count() as u64;
+    progress(DayCounts {
+        queued: of(DayStatus::Queued),
+        running: of(DayStatus::Running),
+        completed: of(DayStatus::Completed),
+        failed: of(DayStatus::Failed),
+        skipped: of(DayStatus::Skipped),
+    })
+}
+
+fn usage(used: Used) -> UsageSummary {
+    UsageSummary {
+        input_tokens: used.usage.input_tokens,
+        cached_tokens: used.usage.cached_tokens,
+        output_tokens: used.usage.output_tokens,
+        cost_usd: number(used.cost_usd),
+    }
+}
+
+fn seconds(from: Option<Timestamp>, to: Option<Timestamp>) -> Option<f64> {
+    let span = to?.duration_since(from?);
+    Some(span.as_secs_f64())
+}

@@ -1,0 +1,169 @@
+//! Answers: from the record to the shapes that the API sends and `--json` prints.
+//!
+//! One function a question, of the [`App`] and what is asked. Money and quantities become JSON numbers
+//! here, at the edge, and nowhere before. Nothing here writes, and nothing knows HTTP.
+
+mod health;
+mod jobs;
+mod number;
+mod reasoning;
+mod results;
+mod sessions;
+
+pub use health::{HealthAnswer, HealthState, health};
+pub use jobs::{
+    AgentSummary, BranchPoint, ContinuesFrom, DatasetSummary, DayDetail, JobAnswer, JobSummary, JobsAnswer,
+    JobsQuery, Progress, SimulationSummary, StatusAnswer, UsageSummary, job, jobs, status,
+};
+pub use number::number;
+pub use reasoning::{
+    InstructionsAnswer, MessageAnswer, PositionAnswer, ReasoningAnswer, ReasoningQuery, SessionAnswer,
+    reasoning,
+};
+pub use results::{
+    BaselineResult, Baselines, CorporateActionAnswer, DailyMetrics, DailyPortfolioValue, DayMetadata,
+    DayReasoning, DayResult, DayResults, FinalPosition, FullResearch, HeldAtClose, Holding, Metrics,
+    Provenance, RangeProvenance, RangeReasoning, RangeResult, RangeResults, ReasoningLevel, Rejected,
+    ResultsAnswer, ResultsQuery, Span, StartingHoldings, Trade, ValueAtClose, results,
+};
+pub use sessions::{
+    ExposureAnswer, ExposuresAnswer, SessionQuery, StepAnswer, StepsAnswer, exposures, steps,
+};
+
+use crate::app::App;
+use crate::config::Mode;
+use papertape_core::id::{AgentName, JobId};
+use papertape_core::ports::RecordError;
+use papertape_runtime::config::SimulationConfig;
+use papertape_store::{PageRequest, StoreError};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use utoipa::ToSchema;
+
+/// The most rows of one page, wherever a list is paged.
+pub const MOST_ROWS: u32 = 200;
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ViewError {
+    /// The caller must ask otherwise.
+    #[error("{field}: {message}")]
+    Bad {
+        /// The field that is wrong.
+        field: &'static str,
+        /// Why.
+        message: String,
+    },
+    /// There is nothing of the kind.
+    #[error("{0}")]
+    NotFound(String),
+    /// The record failed.
+    #[error(transparent)]
+    Record(#[from] anyhow::Error),
+}
+
+impl ViewError {
+    pub(crate) fn bad(field: &'static str, message: impl Into<String>) -> Self {
+        Self::Bad { field, message: message.into() }
+    }
+}
+
+impl From<StoreError> for ViewError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::BadCursor => Self::bad("cursor", error.to_string()),
+            other => Self::Record(other.into()),
+        }
+    }
+}
+
+impl From<RecordError> for ViewError {
+    fn from(error: RecordError) -> Self {
+        Self::Record(error.into())
+    }
+}
+
+/// Whose data it is; part of every answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Deployment {
+    /// `prod` or `dev`.
+    #[schema(example = "prod")]
+    pub deployment_mode: &'static str,
+    /// Is it `dev`?
+    pub is_dev_mode: bool,
+    /// In `dev`: is the data kept at start? `null` in `prod`, where it always is.
+    pub preserve_dev_data: Option<bool>,
+}
+
+impl Deployment {
+    /// That of the product.
+    #[must_use]
+    pub fn of(app: &App) -> Self {
+        let is_dev_mode = app.config.mode == Mode::Dev;
+        Self {
+            deployment_mode: app.config.mode.as_str(),
+            is_dev_mode,
+            preserve_dev_data: is_dev_mode.then_some(app.config.preserve_dev_data),
+        }
+    }
+}
+
+/// A page by its size and cursor.
+fn page(limit: Option<u32>, cursor: Option<String>) -> Result<PageRequest, ViewError> {
+    let limit = match limit {
+        Some(limit) if limit == 0 || limit > MOST_ROWS => {
+            return Err(ViewError::bad("limit", format!("{limit} is not from 1 to {MOST_ROWS}")));
+        }
+        limit => limit.unwrap_or_default(),
+    };
+    Ok(PageRequest { limit, cursor })
+}
+
+/// A text that a database can be asked for: none holds a NUL.
+fn plain<'a>(field: &'static str, text: Option<&'a String>) -> Result<Option<&'a str>, ViewError> {
+    match text {
+        Some(text) if text.contains('\0') => Err(ViewError::bad(field, "it holds a NUL character")),
+        text => Ok(text.map(String::as_str)),
+    }
+}
+
+/// The id of a job that is asked for by name. One that cannot be is one that is not there.
+fn job_id(text: &str) -> Result<JobId, ViewError> {
+    if text.contains('\0') {
+        return Err(no_job(text));
+    }
+    Ok(JobId::new(text))
+}
+
+fn no_job(text: &str) -> ViewError {
+    ViewError::NotFound(format!("there is no job {}", text.escape_default()))
+}
+
+/// Configs of the jobs that an answer touches, each read once.
+#[derive(Default)]
+struct Configs(BTreeMap<JobId, Option<SimulationConfig>>);
+
+impl Configs {
+    /// A job's config; `None` where the job is no simulation, or of a version that this one cannot read.
+    async fn of(&mut self, app: &App, job: &JobId) -> Result<Option<&SimulationConfig>, ViewError> {
+        if !self.0.contains_key(job) {
+            let row = papertape_core::ports::Queue::job(&app.store, job).await?;
+            let config = row.and_then(|row| serde_json::from_value(row.config).ok());
+            self.0.insert(job.clone(), config);
+        }
+        Ok(self.0.get(job).and_then(Option::as_ref))
+    }
+
+    /// Is the agent's model a language model? `None` where the job does not say.
+    async fn is_llm(&mut self, app: &App, job: &JobId, agent: &AgentName) -> Result<Option<bool>, ViewError> {
+        Ok(self.of(app, job).await?.and_then(|config| is_llm(config, agent)))
+    }
+}
+
+/// Is the agent's model, after a branch's change of it, a language model?
+fn is_llm(config: &SimulationConfig, agent: &AgentName) -> Option<bool> {
+    let changed = config.branch.as_ref().and_then(|branch| branch.agent.as_ref());
+    let changed = changed.filter(|changed| changed.name == *agent);
+    let agent = changed.or_else(|| config.agents.iter().find(|other| other.name == *agent))?;
+    Some(!agent.model.is_house())
+}

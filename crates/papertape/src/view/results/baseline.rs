@@ -1,0 +1,309 @@
+//! What doing next to nothing would have come to, under the same rules: the same data, days, symbols,
+//! market and money, through the same books.
+//!
+//! * `buy_and_hold`: at the first open the starting value is divided into equal parts, one a symbol
+//!   that has an open; each buys what it can, and is held. Dividends stay cash.
+//! * `equal_weight`: the same at the first open, and again at the first open of every calendar month:
+//!   what is above its part of the portfolio value is sold, then what is below is bought.
+//!
+//! A part P buys `floor((P - m) / (open x (1 + s) x (1 + f)))` units, in whole lots or 8 decimals as the
+//! market has it; s is the slippage, f the fee, both as rates, m the least fee.
+
+use super::super::{ViewError, number};
+use super::Metrics;
+use crate::app::App;
+use papertape_core::broker::{
+    self, BookEntry, Books, MarketProfile, Ohlc, Order, Quote, Side, Submission, approve, submit,
+};
+use papertape_core::id::Symbol;
+use papertape_core::ledger::{CorporateAction, LedgerError};
+use papertape_core::market::{Dataset, MarketView};
+use papertape_core::metric::{DayValue, PeriodInput, TradedAmount, period_metrics};
+use papertape_core::money::{Money, Price, Quantity};
+use papertape_core::time::Date;
+use papertape_runtime::config::SimulationConfig;
+use rust_decimal::{Decimal, RoundingStrategy};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use utoipa::ToSchema;
+
+/// Decimals of the finest unit that can be traded.
+const QUANTITY_DP: u32 = 8;
+
+/// Two ways of doing next to nothing.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct Baselines {
+    /// Equal money at the first open, and held.
+    pub buy_and_hold: BaselineResult,
+    /// Equal weights, restored at the first open of every month.
+    pub equal_weight: BaselineResult,
+}
+
+/// What a baseline came to.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct BaselineResult {
+    /// The closes, oldest first.
+    pub daily_portfolio_values: Vec<ValueAtClose>,
+    /// Over all days.
+    pub period_metrics: Metrics,
+}
+
+/// A portfolio value at a close.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct ValueAtClose {
+    /// The trading day.
+    pub date: Date,
+    /// Cash and holdings at the close.
+    pub portfolio_value: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Strategy {
+    BuyAndHold,
+    EqualWeight,
+}
+
+/// The baselines of a job's data and rules over these days, from this value. `None` where the job's
+/// dataset is not at hand, or its numbers do not fit the books.
+pub(super) async fn beside(
+    app: &App,
+    config: &SimulationConfig,
+    initial: Money,
+    dates: Vec<Date>,
+) -> Result<Option<Baselines>, ViewError> {
+    let Ok(dataset) = app.services.datasets.open(config.dataset.hash) else { return Ok(None) };
+    let (market, symbols) = (config.market.clone(), config.symbols.clone());
+    let both = tokio::task::spawn_blocking(move || {
+        let run = |strategy| run(&dataset, &symbols, &market, initial, &dates, strategy);
+        Ok::<_, LedgerError>(Baselines {
+            buy_and_hold: run(Strategy::BuyAndHold)?,
+            equal_weight: run(Strategy::EqualWeight)?,
+        })
+    });
+    Ok(both.await.map_err(anyhow::Error::from)?.ok())
+}
+
+fn run(
+    dataset: &Dataset,
+    symbols: &BTreeSet<Symbol>,
+    market: &MarketProfile,
+    initial: Money,
+    dates: &[Date],
+    strategy: Strategy,
+) -> Result<BaselineResult, LedgerError> {
+    let mut books = Books::new("baseline", market.clone(), initial);
+    let mut days = Vec::with_capacity(dates.len());
+    let mut entries: Vec<BookEntry> = Vec::new();
+    let mut month = None;
+    for day in dates.iter().filter_map(|date| dataset.day(*date)) {
+        let at_open = dataset.view(day.open);
+        let opens = opens(&at_open, symbols);
+        let actions = due(dataset, &books, &at_open, day.date, symbols);
+        let before = broker::pre(&mut books, day.date, &opens, &BTreeMap::new(), &actions)?;
+        entries.extend(before.entries);
+        let is_due = match strategy {
+            Strategy::BuyAndHold => month.is_none(),
+            Strategy::EqualWeight => month != Some((day.date.year(), day.date.month())),
+        };
+        month = Some((day.date.year(), day.date.month()));
+        if is_due {
+            entries.extend(rebalance(&mut books, day.date, &opens)?);
+        }
+        let bars = bars(&dataset.view(day.close), symbols);
+        entries.extend(broker::bar(&mut books, day.date, &bars)?.entries);
+        let closes = bars.into_iter().map(|(symbol, bar)| (symbol, bar.close)).collect();
+        let end = broker::close(&mut books, day.date, &closes)?;
+        entries.extend(end.entries);
+        let (portfolio_value, gross_exposure) = (end.portfolio_value, end.gross_exposure);
+        days.push(DayValue { day: day.date, portfolio_value, gross_exposure });
+    }
+    let fills: Vec<TradedAmount> = entries.iter().filter_map(amount).collect();
+    let closed = entries.iter().filter(|entry| entry.fill().is_some());
+    let closed_pnl: Vec<Money> = closed.filter_map(|entry| Some(entry.realised()?.pnl)).collect();
+    let input =
+        PeriodInput { initial, days: &days, fills: &fills, closed_pnl: &closed_pnl, risk_free_a_day: 0.0 };
+    let value =
+        |day: &DayValue| ValueAtClose { date: day.day, portfolio_value: number(day.portfolio_value.0) };
+    Ok(BaselineResult {
+        daily_portfolio_values: days.iter().map(value).collect(),
+        period_metrics: period_metrics(&input).into(),
+    })
+}
+
+/// Brings every symbol that has an open to its equal part of the portfolio value: sales first.
+fn rebalance(
+    books: &mut Books,
+    day: Date,
+    opens: &BTreeMap<Symbol, Price>,
+) -> Result<Vec<BookEntry>, LedgerError> {
+    if opens.is_empty() {
+        return Ok(Vec::new());
+    }
+    let part = Money(books.portfolio_value()?.0 / Decimal::from(opens.len()));
+    let mut entries = Vec::new();
+    let targets: Vec<(&Symbol, Price, Decimal)> = opens
+        .iter()
+        .map(|(symbol, open)| (symbol, *open, affordable(books.profile(), part, *open).0))
+        .collect();
+    for (symbol, open, target) in &targets {
+        let excess = Quantity(held(books, symbol) - *target);
+        order(books, &mut entries, Quote::at((*symbol).clone(), day, *open), Side::Sell, excess)?;
+    }
+    for (symbol, open, target) in &targets {
+        let cash = books.account().cash();
+        let wanted = (*target - held(books, symbol)).min(affordable(books.profile(), cash, *open).0);
+        order(books, &mut entries, Quote::at((*symbol).clone(), day, *open), Side::Buy, Quantity(wanted))?;
+    }
+    Ok(entries)
+}
+
+fn held(books: &Books, symbol: &Symbol) -> Decimal {
+    books.account().position(symbol).map_or(Decimal::ZERO, |position| position.quantity.0)
+}
+
+/// How much this money buys, costs included.
+fn affordable(market: &MarketProfile, money: Money, open: Price) -> Quantity {
+    let whole = Decimal::from(10_000);
+    let dearer = |bps: Decimal| Decimal::ONE + bps / whole;
+    let unit = open.0.checked_mul(dearer(market.slippage_bps) * dearer(market.fees.bps));
+    let units = unit.and_then(|unit| (money.0 - market.fees.minimum.0).checked_div(unit)).unwrap_or_default();
+    let units = if market.fractional {
+        units.round_dp_with_strategy(QUANTITY_DP, RoundingStrategy::ToZero)
+    } else {
+        (units / market.lot.0).trunc() * market.lot.0
+    };
+    Quantity(units.max(Decimal::ZERO).normalize())
+}
+
+/// Places an order, as an agent would. One that the market refuses changes nothing.
+fn order(
+    books: &mut Books,
+    entries: &mut Vec<BookEntry>,
+    quote: Quote,
+    side: Side,
+    quantity: Quantity,
+) -> Result<(), LedgerError> {
+    if !quantity.is_positive() {
+        return Ok(());
+    }
+    let (id, symbol) = (books.next_order_id(), quote.symbol.clone());
+    let order = Order { id, symbol, side, quantity, stop: None, target: None, leverage: None, reason: None };
+    let Ok(approved) = approve(books.account(), books.profile(), &quote, order) else { return Ok(()) };
+    match submit(books, approved) {
+        Ok(Submission::Filled(entry)) => entries.push(*entry),
+        Ok(Submission::Pending(_)) => {}
+        Err(broker::SubmitError::Ledger(error)) => return Err(error),
+        // It was approved in the line above.
+        Err(broker::SubmitError::OtherAccount { .. } | broker::SubmitError::Stale { .. }) => {}
+    }
+    Ok(())
+}
+
+fn amount(entry: &BookEntry) -> Option<TradedAmount> {
+    let fill = entry.fill()?;
+    Some(TradedAmount { notional: fill.price * fill.quantity, fee: fill.fee, slippage: fill.slippage })
+}
+
+/// Corporate actions since the books were last moved on.
+fn due(
+    dataset: &Dataset,
+    books: &Books,
+    view: &MarketView<'_>,
+    date: Date,
+    symbols: &BTreeSet<Symbol>,
+) -> Vec<CorporateAction> {
+    let from = books.reached().and_then(|reached| reached.tomorrow().ok()).unwrap_or(date);
+    let days = dataset.trading_days(from, date).iter();
+    let actions = days.flat_map(|day| view.actions_on(day.date).map(|read| read.value).unwrap_or_default());
+    actions.filter(|action| symbols.contains(&action.symbol)).collect()
+}
+
+fn opens(view: &MarketView<'_>, symbols: &BTreeSet<Symbol>) -> BTreeMap<Symbol, Price> {
+    let open = |symbol: &Symbol| Some((symbol.clone(), view.open_price(symbol).ok()?.value.price));
+    symbols.iter().filter_map(open).collect()
+}
+
+fn bars(view: &MarketView<'_>, symbols: &BTreeSet<Symbol>) -> BTreeMap<Symbol, Ohlc> {
+    let bar = |symbol: &Symbol| Some((symbol.clone(), Ohlc::from(&view.today_bar(symbol).ok()?.value)));
+    symbols.iter().filter_map(bar).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use papertape_market::Catalogue;
+
+    fn dates(dataset: &Dataset, from: Date, to: Date) -> Vec<Date> {
+        dataset.trading_days(from, to).iter().map(|day| day.date).collect()
+    }
+
+    #[test]
+    fn what_is_bought_is_paid_with_what_there_is() {
+        let mut market = MarketProfile::us_equity();
+        let check = |market: &MarketProfile, money: i64, open: i64, expected: &str| {
+            let units = affordable(market, Money::from(money), Price::from(open));
+            assert_eq!(units.to_string(), expected, "{money} at {open} in {}", market.name);
+        };
+        check(&market, 1000, 300, "3");
+        check(&market, 299, 300, "0");
+        market.fractional = true;
+        check(&market, 1000, 300, "3.33333333");
+        check(&MarketProfile::cn_a_share(), 10_000, 9, "1100");
+        check(&MarketProfile::cn_a_share(), 10_000, 10, "900");
+        check(&MarketProfile::crypto(), 0, 10, "0");
+    }
+
+    /// The oracle is arithmetic on the day's open and close: whole shares at the one, marked at the other.
+    #[test]
+    fn buy_and_hold_of_one_day_is_arithmetic() {
+        let dataset = Catalogue::bundled().open("us-daily-2000-2013").expect("bundled");
+        let day = jiff::civil::date(2012, 12, 31);
+        let symbols = BTreeSet::from([Symbol::new("MSFT")]);
+        let view = dataset.view(dataset.day(day).expect("a trading day").close);
+        let bar = view.today_bar(&Symbol::new("MSFT")).expect("a bar").value;
+        let units = (Decimal::from(100_000) / bar.open.0).trunc();
+        let expected = Decimal::from(100_000) + units * (bar.close.0 - bar.open.0);
+        let cash = Money::from(100_000);
+        for strategy in [Strategy::BuyAndHold, Strategy::EqualWeight] {
+            let result =
+                run(&dataset, &symbols, &MarketProfile::us_equity(), cash, &[day], strategy).expect("runs");
+            let [close] = &result.daily_portfolio_values[..] else { panic!("one day") };
+            assert_eq!(close.portfolio_value.to_string(), number(expected).to_string());
+        }
+    }
+
+    /// AAPL was split 2 for 1 on 2005-02-28: a holding across it keeps its value, and nothing is traded.
+    #[test]
+    fn a_split_changes_no_value() {
+        let dataset = Catalogue::bundled().open("us-daily-2000-2013").expect("bundled");
+        let dates = dates(&dataset, jiff::civil::date(2005, 2, 1), jiff::civil::date(2005, 3, 31));
+        let symbols = BTreeSet::from([Symbol::new("AAPL")]);
+        let cash = Money::from(100_000);
+        let result = run(&dataset, &symbols, &MarketProfile::us_equity(), cash, &dates, Strategy::BuyAndHold);
+        let values: Vec<f64> =
+            result.expect("runs").daily_portfolio_values.iter().map(|day| day.portfolio_value).collect();
+        assert_eq!(values.len(), dates.len());
+        assert!(values.windows(2).all(|pair| (pair[1] / pair[0] - 1.0).abs() < 0.15), "{values:?}");
+    }
+
+    /// Equal weights are restored each month: trades lie on first days of months alone, and cost fees.
+    #[test]
+    fn equal_weight_trades_at_the_first_open_of_a_month() {
+        let dataset = Catalogue::bundled().open("us-daily-2000-2013").expect("bundled");
+        let dates = dates(&dataset, jiff::civil::date(2012, 10, 15), jiff::civil::date(2012, 12, 31));
+        let symbols: BTreeSet<Symbol> = ["AAPL", "IBM", "MSFT"].into_iter().map(Symbol::from).collect();
+        let market = MarketProfile { fractional: true, ..MarketProfile::cn_a_share() };
+        let run = |strategy| {
+            run(&dataset, &symbols, &market, Money::from(100_000), &dates, strategy).expect("runs")
+        };
+        let (held, restored) = (run(Strategy::BuyAndHold), run(Strategy::EqualWeight));
+        assert_eq!(held.period_metrics.days, dates.len());
+        assert!(restored.period_metrics.costs > held.period_metrics.costs);
+        assert!(restored.period_metrics.win_rate.is_some() && held.period_metrics.win_rate.is_none());
+        let until_november = dates.iter().filter(|date| date.month() == 10).count();
+        assert_eq!(
+            held.daily_portfolio_values[..until_november],
+            restored.daily_portfolio_values[..until_november]
+        );
+    }
+}

@@ -1,0 +1,361 @@
+//! One model's day.
+
+use super::super::reasoning::message;
+use super::super::{Configs, MessageAnswer, ViewError, number};
+use super::load::{chosen, sessions};
+use super::{ReasoningLevel, trades};
+use crate::app::App;
+use papertape_core::record::{DayStatus, OrderRow, PositionRow};
+use papertape_core::time::Date;
+use papertape_store::{PageRequest, ResultFilter, SessionFilter, SessionResult};
+use rust_decimal::Decimal;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// What one model's day came to.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct DayResult {
+    /// The trading day.
+    pub date: Date,
+    /// The agent.
+    pub model: String,
+    /// The job.
+    pub job_id: String,
+    /// Before the day; `null` until the session is closed, as all that its close writes.
+    pub starting_position: Option<StartingHoldings>,
+    /// Against the day before.
+    pub daily_metrics: DailyMetrics,
+    /// Fills, in order.
+    pub trades: Vec<Trade>,
+    /// Orders that were refused or expired, with the reason.
+    pub rejections: Vec<Rejected>,
+    /// Splits and dividends that met a holding.
+    pub corporate_actions: Vec<CorporateActionAnswer>,
+    /// At the close.
+    pub final_position: Option<FinalPosition>,
+    /// How the research came about.
+    pub provenance: Provenance,
+    /// About the session.
+    pub metadata: DayMetadata,
+    /// `null`, the summary, or every message, as it was asked for.
+    pub reasoning: Option<DayReasoning>,
+}
+
+/// What is held.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct Holding {
+    /// The instrument.
+    pub symbol: String,
+    /// Units; below zero for a short position.
+    pub quantity: f64,
+}
+
+/// What was held before a day.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct StartingHoldings {
+    /// By symbol.
+    pub holdings: Vec<Holding>,
+    /// Cash.
+    pub cash: f64,
+    /// At the previous session's close; the initial cash for the first.
+    pub portfolio_value: f64,
+}
+
+/// A day against the one before. See the metrics' formulas in the documentation.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, ToSchema)]
+pub struct DailyMetrics {
+    /// This close's portfolio value less the previous session's.
+    pub profit: Option<f64>,
+    /// The same in percent; `null` where the previous value was not above zero.
+    pub return_pct: Option<f64>,
+    /// Calendar days since the previous session; `null` for the first.
+    pub days_since_last_trading: Option<i32>,
+}
+
+/// A fill.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct Trade {
+    /// From 1 in a session.
+    pub action_id: u64,
+    /// `buy`, `sell`, `short`, `cover`, `stop`, `target` or `liquidation`.
+    pub action_type: String,
+    /// The instrument.
+    pub symbol: String,
+    /// Units, above zero.
+    pub quantity: f64,
+    /// Slippage included.
+    pub price: f64,
+    /// The fee.
+    pub fee: f64,
+    /// What the slippage cost; it is in the price already.
+    pub slippage: f64,
+    /// The net result of what was closed.
+    pub realised_pnl: Option<f64>,
+    /// The order; `null` for a fill without one: a stop, a target, a liquidation.
+    pub order_id: Option<String>,
+    /// Cash after it.
+    pub cash_after: f64,
+    /// Portfolio value after it, at the prices known then.
+    pub portfolio_value: f64,
+}
+
+/// An order that was refused, or expired.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct Rejected {
+    /// The order.
+    pub order_id: String,
+    /// `rejected` or `expired`.
+    pub status: String,
+    /// The instrument as it was asked for.
+    pub symbol: String,
+    /// `buy`, `sell`, `short` or `cover`.
+    pub side: String,
+    /// Units asked for.
+    pub quantity: f64,
+    /// Why, as a code.
+    pub code: Option<String>,
+    /// Why, as a sentence.
+    pub message: Option<String>,
+    /// The numbers that decided, by name.
+    #[schema(value_type = Option<Object>)]
+    pub numbers: Option<Value>,
+}
+
+/// A split or a dividend that met a holding.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct CorporateActionAnswer {
+    /// From 1 in a session.
+    pub action_id: u64,
+    /// `split` or `dividend`.
+    pub action_type: String,
+    /// The instrument.
+    pub symbol: Option<String>,
+    /// Units held, after a split.
+    pub quantity: f64,
+    /// Of a dividend: that of one share. Of a split: the previous close over the ratio.
+    pub price: Option<f64>,
+    /// Cash after it.
+    pub cash_after: f64,
+}
+
+/// A holding, marked.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct HeldAtClose {
+    /// The instrument.
+    pub symbol: String,
+    /// Units; below zero for a short position.
+    pub quantity: f64,
+    /// The close, or the last known price.
+    pub price: f64,
+}
+
+/// The account at a close.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct FinalPosition {
+    /// By symbol.
+    pub holdings: Vec<HeldAtClose>,
+    /// Cash.
+    pub cash: f64,
+    /// Cash and holdings at the close.
+    pub portfolio_value: f64,
+}
+
+/// How a day's research came about.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
+pub struct Provenance {
+    /// `verified`: the agent saw nothing but the market view; `unverified`: it could use outside tools.
+    pub point_in_time: Option<String>,
+    /// `state` is `ok` or `failed`; `sources_missing` names what could not be asked.
+    #[schema(value_type = Option<Object>)]
+    pub data_quality: Option<Value>,
+}
+
+/// About a session.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct DayMetadata {
+    /// The session.
+    pub session_id: i64,
+    /// `running`, `completed` or `failed`.
+    #[schema(value_type = String)]
+    pub status: DayStatus,
+    /// Why it failed.
+    pub error: Option<String>,
+    /// `solo`.
+    pub agent_kind: Option<String>,
+    /// `provider::model`.
+    pub model: Option<String>,
+    /// `false`: a rule-based house model, no language model.
+    pub is_llm: Option<bool>,
+    /// How the conversation ended, and after how many model calls.
+    #[schema(value_type = Option<Object>)]
+    pub conversation: Option<Value>,
+}
+
+/// What was said on a day.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum DayReasoning {
+    /// The session's summary.
+    Summary(String),
+    /// Every message.
+    Full(Vec<MessageAnswer>),
+}
+
+/// A day of every model that has one, by model.
+pub(super) async fn results(
+    app: &App,
+    configs: &mut Configs,
+    filter: &ResultFilter,
+    level: ReasoningLevel,
+) -> Result<Vec<DayResult>, ViewError> {
+    let mut results = Vec::new();
+    for (agent, job) in chosen(app, filter).await? {
+        for session in sessions(app, (&agent, &job), (filter.from, filter.to)).await? {
+            results.push(result(app, configs, session, level).await?);
+        }
+    }
+    Ok(results)
+}
+
+async fn result(
+    app: &App,
+    configs: &mut Configs,
+    session: SessionResult,
+    level: ReasoningLevel,
+) -> Result<DayResult, ViewError> {
+    let trades = trades::fills(app, &session).await?.into_iter().map(|filled| filled.trade).collect();
+    let said = match level {
+        ReasoningLevel::None => None,
+        ReasoningLevel::Summary => session.session_summary.clone().map(DayReasoning::Summary),
+        ReasoningLevel::Full => Some(DayReasoning::Full(said(app, &session).await?)),
+    };
+    let config = configs.of(app, &session.job).await?;
+    let continued = config.and_then(|config| config.done_until(&session.agent));
+    let is_llm = config.and_then(|config| super::super::is_llm(config, &session.agent));
+    Ok(DayResult {
+        date: session.date,
+        model: session.agent.to_string(),
+        job_id: session.job.to_string(),
+        starting_position: starting(&session),
+        daily_metrics: daily_metrics(&session, continued),
+        trades,
+        rejections: session.orders.iter().filter_map(rejected).collect(),
+        corporate_actions: session.positions.iter().filter_map(corporate_action).collect(),
+        final_position: final_position(&session),
+        provenance: provenance(session.metadata.as_ref()),
+        metadata: metadata(&session, is_llm),
+        reasoning: said,
+    })
+}
+
+async fn said(app: &App, session: &SessionResult) -> Result<Vec<MessageAnswer>, ViewError> {
+    let filter = SessionFilter {
+        job: Some(session.job.clone()),
+        date: Some(session.date),
+        agent: Some(session.agent.clone()),
+        ..SessionFilter::default()
+    };
+    let page = app.store.sessions(&filter, true, &PageRequest::first(1)).await?;
+    let messages = page.items.into_iter().filter_map(|view| view.conversation).flatten();
+    Ok(messages.map(message).collect())
+}
+
+fn starting(session: &SessionResult) -> Option<StartingHoldings> {
+    let starting = session.starting.as_ref()?;
+    let holdings = starting.holdings.iter();
+    Some(StartingHoldings {
+        holdings: holdings
+            .map(|(symbol, quantity)| Holding { symbol: symbol.to_string(), quantity: number(quantity.0) })
+            .collect(),
+        cash: number(starting.cash.0),
+        portfolio_value: number(starting.portfolio_value.0),
+    })
+}
+
+fn final_position(session: &SessionResult) -> Option<FinalPosition> {
+    let held = session.holdings.iter().map(|held| HeldAtClose {
+        symbol: held.symbol.to_string(),
+        quantity: number(held.quantity.0),
+        price: number(held.price.0),
+    });
+    Some(FinalPosition {
+        holdings: held.collect(),
+        cash: number(session.cash?.0),
+        portfolio_value: number(session.portfolio_value?.0),
+    })
+}
+
+/// `continued`: the day after which the agent went on in this job.
+fn daily_metrics(session: &SessionResult, continued: Option<Date>) -> DailyMetrics {
+    let books = session.metadata.as_ref().and_then(|metadata| metadata.get("books"));
+    let figure = |name: &str| -> Option<Decimal> { books?.get(name)?.as_str()?.parse().ok() };
+    let previous = session.previous_date.or(continued);
+    let days = previous.and_then(|previous| previous.until((jiff::Unit::Day, session.date)).ok());
+    DailyMetrics {
+        profit: figure("daily_profit").map(number),
+        return_pct: figure("daily_return_pct").map(number),
+        days_since_last_trading: days.map(|span| span.get_days()),
+    }
+}
+
+fn rejected(order: &OrderRow) -> Option<Rejected> {
+    let is_refused = matches!(order.status.as_str(), "rejected" | "expired");
+    is_refused.then(|| Rejected {
+        order_id: order.order_id.clone(),
+        status: order.status.clone(),
+        symbol: order.symbol.to_string(),
+        side: order.side.clone(),
+        quantity: number(order.quantity.0),
+        code: order.code.clone(),
+        message: order.message.clone(),
+        numbers: order.numbers.clone().map(numbers),
+    })
+}
+
+/// Decimals, which the record keeps as texts, as JSON numbers.
+fn numbers(value: Value) -> Value {
+    match value {
+        Value::Object(map) => map.into_iter().map(|(name, value)| (name, numbers(value))).collect(),
+        Value::String(text) => match text.parse::<Decimal>() {
+            Ok(decimal) => number(decimal).into(),
+            Err(_) => Value::String(text),
+        },
+        other => other,
+    }
+}
+
+fn corporate_action(row: &PositionRow) -> Option<CorporateActionAnswer> {
+    matches!(row.action_type.as_str(), "split" | "dividend").then(|| CorporateActionAnswer {
+        action_id: row.action_id,
+        action_type: row.action_type.clone(),
+        symbol: row.symbol.as_ref().map(ToString::to_string),
+        quantity: number(row.amount.0),
+        price: row.price.map(|price| number(price.0)),
+        cash_after: number(row.cash.0),
+    })
+}
+
+pub(super) fn provenance(metadata: Option<&Value>) -> Provenance {
+    Provenance {
+        point_in_time: text(metadata, "point_in_time"),
+        data_quality: metadata.and_then(|metadata| metadata.get("data_quality")).cloned(),
+    }
+}
+
+fn metadata(session: &SessionResult, is_llm: Option<bool>) -> DayMetadata {
+    let metadata = session.metadata.as_ref();
+    DayMetadata {
+        session_id: session.id.0,
+        status: session.status,
+        error: session.error.clone(),
+        agent_kind: text(metadata, "agent_kind"),
+        model: text(metadata, "model"),
+        is_llm: metadata.and_then(|metadata| metadata.get("is_llm")?.as_bool()).or(is_llm),
+        conversation: metadata.and_then(|metadata| metadata.get("conversation")).cloned(),
+    }
+}
+
+fn text(metadata: Option<&Value>, key: &str) -> Option<String> {
+    metadata?.get(key)?.as_str().map(str::to_owned)
+}

@@ -1,0 +1,141 @@
+//! What trading came to: of a day, or of a range beside its baselines. `GET /results`.
+
+mod baseline;
+mod day;
+mod load;
+mod range;
+mod trades;
+
+pub use baseline::{BaselineResult, Baselines, ValueAtClose};
+pub use day::{
+    CorporateActionAnswer, DailyMetrics, DayMetadata, DayReasoning, DayResult, FinalPosition, HeldAtClose,
+    Holding, Provenance, Rejected, StartingHoldings, Trade,
+};
+pub use range::{
+    DailyPortfolioValue, FullResearch, Metrics, RangeProvenance, RangeReasoning, RangeResult, Span,
+};
+
+use super::{Configs, Deployment, ViewError, plain};
+use crate::app::App;
+use papertape_core::id::{AgentName, JobId};
+use papertape_core::time::Date;
+use papertape_store::ResultFilter;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// Which results.
+#[derive(Clone, Debug, Default)]
+pub struct ResultsQuery {
+    /// One day; not together with a range.
+    pub date: Option<Date>,
+    /// First day of a range; `None`: the first that there is.
+    pub start_date: Option<Date>,
+    /// Last day of a range, included; `None`: the last that there is.
+    pub end_date: Option<Date>,
+    /// Of this agent; `None`: of all.
+    pub model: Option<String>,
+    /// Of this job, however far it is; `None`: of each agent the newest completed job that no other
+    /// has replaced.
+    pub job_id: Option<String>,
+    /// With how much of what was said.
+    pub reasoning: ReasoningLevel,
+}
+
+/// How much of what was said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReasoningLevel {
+    /// Nothing.
+    #[default]
+    None,
+    /// The sessions' summaries.
+    Summary,
+    /// Every message.
+    Full,
+}
+
+/// What trading came to.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum ResultsAnswer {
+    /// Of one day.
+    Day(DayResults),
+    /// Of a range.
+    Range(RangeResults),
+}
+
+/// The results of one day, an entry a model.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct DayResults {
+    /// The trading day.
+    pub date: Date,
+    /// By model, in byte order.
+    pub results: Vec<DayResult>,
+    /// How many.
+    pub count: usize,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+/// The results of a range, an entry a model.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct RangeResults {
+    /// The first day of any of them.
+    pub start_date: Date,
+    /// The last day of any of them.
+    pub end_date: Date,
+    /// By model, in byte order.
+    pub results: Vec<RangeResult>,
+    /// How many.
+    pub count: usize,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+/// The results of a day, or of a range where no day is given.
+///
+/// # Errors
+/// A field that is wrong; nothing that matches; the record's.
+pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsAnswer, ViewError> {
+    let model = plain("model", query.model.as_ref())?.map(AgentName::from);
+    let job = plain("job_id", query.job_id.as_ref())?.map(JobId::from);
+    let mut configs = Configs::default();
+    if let Some(date) = query.date {
+        if query.start_date.is_some() || query.end_date.is_some() {
+            return Err(ViewError::bad("date", "give a day or a range, not both"));
+        }
+        let filter = ResultFilter { from: Some(date), to: Some(date), agent: model, job };
+        let results = day::results(app, &mut configs, &filter, query.reasoning).await?;
+        if results.is_empty() {
+            return Err(nothing(&filter));
+        }
+        let count = results.len();
+        return Ok(ResultsAnswer::Day(DayResults { date, results, count, deployment: Deployment::of(app) }));
+    }
+    if let (Some(start), Some(end)) = (query.start_date, query.end_date)
+        && end < start
+    {
+        return Err(ViewError::bad("end_date", format!("{end} is before start_date {start}")));
+    }
+    let filter = ResultFilter { from: query.start_date, to: query.end_date, agent: model, job };
+    let results = range::results(app, &mut configs, &filter, query.reasoning).await?;
+    let first = results.iter().map(|result| result.start_date).min();
+    let last = results.iter().map(|result| result.end_date).max();
+    let (Some(start_date), Some(end_date)) = (first, last) else { return Err(nothing(&filter)) };
+    Ok(ResultsAnswer::Range(RangeResults {
+        start_date,
+        end_date,
+        count: results.len(),
+        results,
+        deployment: Deployment::of(app),
+    }))
+}
+
+fn nothing(filter: &ResultFilter) -> ViewError {
+    ViewError::NotFound(match filter.job {
+        Some(_) => "no session of this job matches".to_owned(),
+        None => "no completed job matches; one that is under way must be named by job_id".to_owned(),
+    })
+}

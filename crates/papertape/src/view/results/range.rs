@@ -1,0 +1,375 @@
+//! One model's range of days, and its figures.
+
+use super::super::{Configs, MessageAnswer, ViewError, number, reasoning::message};
+use super::load::{chosen, history, sessions};
+use super::{Baselines, ReasoningLevel, baseline, day, trades};
+use crate::app::App;
+use papertape_core::id::{AgentName, JobId};
+use papertape_core::metric::{DayValue, PeriodInput, PeriodMetrics, TradedAmount, period_metrics};
+use papertape_core::money::{Money, Quantity};
+use papertape_core::record::DayStatus;
+use papertape_core::time::Date;
+use papertape_store::{PageRequest, ResultFilter, SessionFilter, SessionResult};
+use rust_decimal::Decimal;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use utoipa::ToSchema;
+
+/// The most model-days whose whole conversations one answer holds.
+const MOST_CONVERSATIONS: usize = 500;
+
+/// What one model's range came to.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct RangeResult {
+    /// The agent.
+    pub model: String,
+    /// The job that did the last of the days.
+    pub job_id: String,
+    /// `false`: a rule-based house model, no language model.
+    pub is_llm: Option<bool>,
+    /// The first day.
+    pub start_date: Date,
+    /// The last day.
+    pub end_date: Date,
+    /// The portfolio value before the first day.
+    pub starting_portfolio_value: f64,
+    /// The portfolio value at the last close.
+    pub ending_portfolio_value: f64,
+    /// The closes, oldest first.
+    pub daily_portfolio_values: Vec<DailyPortfolioValue>,
+    /// Over all days.
+    pub period_metrics: Metrics,
+    /// Over the days of full research alone.
+    pub full_research: FullResearch,
+    /// How the research of the days came about.
+    pub provenance: RangeProvenance,
+    /// What doing next to nothing would have come to; `null` where the job's dataset is not at hand.
+    pub baselines: Option<Baselines>,
+    /// `null`, or an entry a day, as it was asked for.
+    pub reasoning: Option<Vec<RangeReasoning>>,
+}
+
+/// An account at a close.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct DailyPortfolioValue {
+    /// The trading day.
+    pub date: Date,
+    /// Cash and holdings at the close.
+    pub portfolio_value: f64,
+    /// Cash.
+    pub cash: f64,
+    /// How the day ended: `completed` or `failed`.
+    #[schema(value_type = String)]
+    pub status: DayStatus,
+    /// Was it a day of full research?
+    pub full_research: bool,
+    /// The job that did it.
+    pub job_id: String,
+}
+
+/// The figures of a period. Returns are fractions: 0.01 is one percent. `null` where the numbers cannot
+/// say.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct Metrics {
+    /// Trading days.
+    pub days: usize,
+    /// `last / initial - 1`.
+    pub total_return: Option<f64>,
+    /// `(last / initial) ^ (252 / days) - 1`.
+    pub annualised_return: Option<f64>,
+    /// Sample deviation of the daily returns x `sqrt(252)`.
+    pub volatility: Option<f64>,
+    /// Mean return over its deviation x `sqrt(252)`; risk-free rate 0.
+    pub sharpe: Option<f64>,
+    /// Mean return a year over the downside risk; required return 0.
+    pub sortino: Option<f64>,
+    /// The deepest fall from a peak, at or below zero.
+    pub max_drawdown: Option<f64>,
+    /// Annualised return over the deepest fall.
+    pub calmar: Option<f64>,
+    /// Closing fills with a net gain over all closing fills.
+    pub win_rate: Option<f64>,
+    /// Value of all fills over the mean portfolio value.
+    pub turnover: Option<f64>,
+    /// Fees and slippage, in money.
+    pub costs: f64,
+    /// Mean over the days of gross exposure over portfolio value.
+    pub exposure: Option<f64>,
+}
+
+/// The days of full research alone.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct FullResearch {
+    /// How many of the days.
+    pub days: usize,
+    /// Of how many.
+    pub total_days: usize,
+    /// Their figures, from their returns put one after the other.
+    pub period_metrics: Metrics,
+}
+
+/// How the research of a range came about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct RangeProvenance {
+    /// `verified` where all days are.
+    pub point_in_time: Option<String>,
+    /// Days whose session broke off.
+    pub failed_days: Vec<Date>,
+    /// Days that were not of full research, the failed ones among them.
+    pub degraded_days: Vec<Date>,
+}
+
+/// First and last day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Span {
+    /// The first day.
+    pub start_date: Date,
+    /// The last day.
+    pub end_date: Date,
+}
+
+/// What was said on one day of a range.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct RangeReasoning {
+    /// The trading day.
+    pub date: Date,
+    /// The session.
+    pub session_id: i64,
+    /// Its summary.
+    pub session_summary: Option<String>,
+    /// Every message; absent unless asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<Vec<MessageAnswer>>,
+}
+
+impl From<PeriodMetrics> for Metrics {
+    fn from(metrics: PeriodMetrics) -> Self {
+        let PeriodMetrics {
+            days,
+            total_return,
+            annualised_return,
+            volatility,
+            sharpe,
+            sortino,
+            max_drawdown,
+            calmar,
+            win_rate,
+            turnover,
+            costs,
+            exposure,
+        } = metrics;
+        Self {
+            days,
+            total_return,
+            annualised_return,
+            volatility,
+            sharpe,
+            sortino,
+            max_drawdown,
+            calmar,
+            win_rate,
+            turnover,
+            costs,
+            exposure,
+        }
+    }
+}
+
+/// A closed day, as the figures need it.
+struct Closed {
+    session: SessionResult,
+    before: Money,
+    cash: Money,
+    value: DayValue,
+    fills: Vec<TradedAmount>,
+    closed_pnl: Vec<Money>,
+    is_full: bool,
+}
+
+/// A range of every model that has one, by model.
+pub(super) async fn results(
+    app: &App,
+    configs: &mut Configs,
+    filter: &ResultFilter,
+    level: ReasoningLevel,
+) -> Result<Vec<RangeResult>, ViewError> {
+    let mut results = Vec::new();
+    let mut conversations = 0;
+    for (agent, job) in chosen(app, filter).await? {
+        let days = (filter.from, filter.to);
+        let sessions = match filter.job {
+            Some(_) => sessions(app, (&agent, &job), days).await?,
+            None => history(app, configs, (&agent, &job), days).await?,
+        };
+        let mut closed = Vec::with_capacity(sessions.len());
+        for session in sessions {
+            closed.extend(close(app, session).await?);
+        }
+        if level == ReasoningLevel::Full {
+            conversations += closed.len();
+            if conversations > MOST_CONVERSATIONS {
+                let message = format!(
+                    "full is for at most {MOST_CONVERSATIONS} model-days; GET /reasoning gives any number in pages"
+                );
+                return Err(ViewError::bad("reasoning", message));
+            }
+        }
+        if !closed.is_empty() {
+            results.push(result(app, configs, (&agent, &job), closed, level).await?);
+        }
+    }
+    Ok(results)
+}
+
+/// A session's figures; `None` until it is closed.
+async fn close(app: &App, session: SessionResult) -> Result<Option<Closed>, ViewError> {
+    let (Some(starting), Some(cash), Some(portfolio_value)) =
+        (&session.starting, session.cash, session.portfolio_value)
+    else {
+        return Ok(None);
+    };
+    let before = starting.portfolio_value;
+    let fills = trades::fills(app, &session).await?;
+    let marked = session.holdings.iter().map(|held| (held.price * Quantity(held.quantity.0)).abs());
+    let value = DayValue { day: session.date, portfolio_value, gross_exposure: marked.sum() };
+    let provenance = day::provenance(session.metadata.as_ref());
+    let quality = provenance.data_quality.as_ref();
+    let is_ok =
+        quality.and_then(|quality| quality.get("state")).and_then(|state| state.as_str()) == Some("ok");
+    let is_whole = quality.is_none_or(|quality| quality.get("sources_missing").is_none());
+    Ok(Some(Closed {
+        before,
+        cash,
+        value,
+        fills: fills.iter().map(|filled| filled.amount).collect(),
+        closed_pnl: fills.iter().filter_map(|filled| filled.closed_pnl).collect(),
+        is_full: is_ok && is_whole,
+        session,
+    }))
+}
+
+async fn result(
+    app: &App,
+    configs: &mut Configs,
+    (agent, job): (&AgentName, &JobId),
+    days: Vec<Closed>,
+    level: ReasoningLevel,
+) -> Result<RangeResult, ViewError> {
+    let said = match level {
+        ReasoningLevel::None => None,
+        ReasoningLevel::Summary => Some(days.iter().map(|day| said(&day.session)).collect()),
+        ReasoningLevel::Full => Some(conversations(app, &days).await?),
+    };
+    let (first, last) = (&days[0], &days[days.len() - 1]);
+    let full: Vec<&Closed> = days.iter().filter(|day| day.is_full).collect();
+    let degraded = days.iter().filter(|day| !day.is_full);
+    let is_verified = |day: &Closed| {
+        day::provenance(day.session.metadata.as_ref()).point_in_time.as_deref() == Some("verified")
+    };
+    let dates: Vec<Date> = days.iter().map(|day| day.session.date).collect();
+    let baselines = match configs.of(app, job).await? {
+        Some(config) => baseline::beside(app, config, first.before, dates).await?,
+        None => None,
+    };
+    Ok(RangeResult {
+        model: agent.to_string(),
+        job_id: job.to_string(),
+        is_llm: configs.is_llm(app, job, agent).await?,
+        start_date: first.session.date,
+        end_date: last.session.date,
+        starting_portfolio_value: number(first.before.0),
+        ending_portfolio_value: number(last.value.portfolio_value.0),
+        daily_portfolio_values: days.iter().map(at_close).collect(),
+        period_metrics: metrics(&days.iter().collect::<Vec<_>>()),
+        full_research: FullResearch {
+            days: full.len(),
+            total_days: days.len(),
+            period_metrics: metrics(&full),
+        },
+        provenance: RangeProvenance {
+            point_in_time: Some(
+                if days.iter().all(is_verified) { "verified" } else { "unverified" }.to_owned(),
+            ),
+            failed_days: days
+                .iter()
+                .filter(|day| day.session.status == DayStatus::Failed)
+                .map(|day| day.session.date)
+                .collect(),
+            degraded_days: degraded.map(|day| day.session.date).collect(),
+        },
+        baselines,
+        reasoning: said,
+    })
+}
+
+fn at_close(day: &Closed) -> DailyPortfolioValue {
+    DailyPortfolioValue {
+        date: day.session.date,
+        portfolio_value: number(day.value.portfolio_value.0),
+        cash: number(day.cash.0),
+        status: day.session.status,
+        full_research: day.is_full,
+        job_id: day.session.job.to_string(),
+    }
+}
+
+/// The figures of some of the days. Where days are left out, the returns of the others are put one after
+/// the other from the first one's starting value, each day's exposure and fills in the same proportion;
+/// costs are what was really paid.
+fn metrics(days: &[&Closed]) -> Metrics {
+    let initial = days.first().map_or(Money::ZERO, |day| day.before);
+    let mut level = initial;
+    let mut values = Vec::with_capacity(days.len());
+    let mut fills = Vec::new();
+    for day in days {
+        // 1 as long as each day begins where the one before ended.
+        let scale = if level == day.before { Some(Decimal::ONE) } else { level.0.checked_div(day.before.0) };
+        let scaled = |money: Money| Money(scale.and_then(|by| money.0.checked_mul(by)).unwrap_or(money.0));
+        level = scaled(day.value.portfolio_value);
+        values.push(DayValue {
+            day: day.value.day,
+            portfolio_value: level,
+            gross_exposure: scaled(day.value.gross_exposure),
+        });
+        let of = |fill: &TradedAmount| TradedAmount { notional: scaled(fill.notional), ..*fill };
+        fills.extend(day.fills.iter().map(of));
+    }
+    let closed_pnl: Vec<Money> = days.iter().flat_map(|day| day.closed_pnl.iter().copied()).collect();
+    let input =
+        PeriodInput { initial, days: &values, fills: &fills, closed_pnl: &closed_pnl, risk_free_a_day: 0.0 };
+    period_metrics(&input).into()
+}
+
+fn said(session: &SessionResult) -> RangeReasoning {
+    RangeReasoning {
+        date: session.date,
+        session_id: session.id.0,
+        session_summary: session.session_summary.clone(),
+        conversation: None,
+    }
+}
+
+async fn conversations(app: &App, days: &[Closed]) -> Result<Vec<RangeReasoning>, ViewError> {
+    let mut all: Vec<RangeReasoning> = days.iter().map(|day| said(&day.session)).collect();
+    let jobs: BTreeSet<(&JobId, &AgentName)> =
+        days.iter().map(|day| (&day.session.job, &day.session.agent)).collect();
+    for (job, agent) in jobs {
+        let filter =
+            SessionFilter { job: Some(job.clone()), agent: Some(agent.clone()), ..SessionFilter::default() };
+        let mut request = PageRequest::default();
+        loop {
+            let page = app.store.sessions(&filter, true, &request).await?;
+            for view in page.items {
+                if let Some(entry) = all.iter_mut().find(|entry| entry.session_id == view.id.0) {
+                    entry.conversation =
+                        view.conversation.map(|said| said.into_iter().map(message).collect());
+                }
+            }
+            match page.next {
+                Some(cursor) => request = PageRequest::after(0, &cursor),
+                None => break,
+            }
+        }
+    }
+    Ok(all)
+}

@@ -1,0 +1,132 @@
+//! A session's fills with what they cost and realised.
+
+use super::super::{ViewError, number};
+use super::day::Trade;
+use crate::app::App;
+use papertape_core::broker::BookEntry;
+use papertape_core::metric::TradedAmount;
+use papertape_core::money::Money;
+use papertape_core::ports::Record as _;
+use papertape_core::record::{OrderRow, PositionRow};
+use papertape_core::tape::{Class, expand};
+use papertape_store::{Page, PageRequest, SessionResult};
+use std::collections::BTreeMap;
+
+/// One fill.
+#[derive(Clone, Debug)]
+pub(super) struct Filled {
+    /// As it is shown.
+    pub(super) trade: Trade,
+    /// For turnover and costs.
+    pub(super) amount: TradedAmount,
+    /// The net result, where something was closed.
+    pub(super) closed_pnl: Option<Money>,
+}
+
+/// What a fill cost and realised.
+#[derive(Clone, Debug, Default)]
+struct Costs {
+    order_id: Option<String>,
+    fee: Money,
+    slippage: Money,
+    realised_pnl: Option<Money>,
+}
+
+/// The fills of a session, in order. Those of an order have their costs in `orders`; those that were
+/// forced (a stop, a target, a liquidation) have none there, and are read from the tape.
+pub(super) async fn fills(app: &App, session: &SessionResult) -> Result<Vec<Filled>, ViewError> {
+    let mut orders: Vec<&OrderRow> = session.orders.iter().filter(|order| order.status == "filled").collect();
+    let is_forced = |row: &&PositionRow| is_forced(&row.action_type);
+    let mut forced = match session.positions.iter().find(is_forced) {
+        Some(_) => forced(app, session).await?,
+        None => BTreeMap::new(),
+    };
+    let mut fills = Vec::new();
+    for row in &session.positions {
+        let costs = if is_ordered(&row.action_type) {
+            let same = |order: &&OrderRow| {
+                Some(&order.symbol) == row.symbol.as_ref()
+                    && order.side == row.action_type
+                    && order.quantity == row.amount
+                    && order.price == row.price
+            };
+            let at = orders.iter().position(same);
+            at.map(|at| Costs::of(orders.remove(at))).unwrap_or_default()
+        } else if is_forced(&row) {
+            forced.remove(&row.action_id).unwrap_or_default()
+        } else {
+            continue;
+        };
+        fills.push(filled(row, costs));
+    }
+    Ok(fills)
+}
+
+fn is_ordered(action: &str) -> bool {
+    matches!(action, "buy" | "sell" | "short" | "cover")
+}
+
+fn is_forced(action: &str) -> bool {
+    matches!(action, "stop" | "target" | "liquidation")
+}
+
+fn filled(row: &PositionRow, costs: Costs) -> Filled {
+    let price = row.price.unwrap_or_default();
+    Filled {
+        trade: Trade {
+            action_id: row.action_id,
+            action_type: row.action_type.clone(),
+            symbol: row.symbol.as_ref().map(ToString::to_string).unwrap_or_default(),
+            quantity: number(row.amount.0),
+            price: number(price.0),
+            fee: number(costs.fee.0),
+            slippage: number(costs.slippage.0),
+            realised_pnl: costs.realised_pnl.map(|pnl| number(pnl.0)),
+            order_id: costs.order_id,
+            cash_after: number(row.cash.0),
+            portfolio_value: number(row.portfolio_value.0),
+        },
+        amount: TradedAmount { notional: price * row.amount, fee: costs.fee, slippage: costs.slippage },
+        closed_pnl: costs.realised_pnl,
+    }
+}
+
+impl Costs {
+    fn of(order: &OrderRow) -> Self {
+        Self {
+            order_id: Some(order.order_id.clone()),
+            fee: order.fee.unwrap_or_default(),
+            slippage: order.slippage.unwrap_or_default(),
+            realised_pnl: order.realised_pnl,
+        }
+    }
+}
+
+/// The forced fills of a session, by their row's number, from the book steps of its tape.
+async fn forced(app: &App, session: &SessionResult) -> Result<BTreeMap<u64, Costs>, ViewError> {
+    let mut outcomes = Vec::new();
+    let mut request = PageRequest::first(1000);
+    loop {
+        let Page { items, next } = app.store.steps(session.id, &request).await?;
+        let books = items.iter().filter(|step| step.class == Class::Order && step.path.kind() == "book");
+        outcomes.extend(books.filter_map(|step| step.outcome_ref));
+        match next {
+            Some(cursor) => request = PageRequest::after(1000, &cursor),
+            None => break,
+        }
+    }
+    let documents = app.store.texts(outcomes).await?;
+    let mut found = BTreeMap::new();
+    for document in documents.values() {
+        // What is no entry of the books (a refusal, the day's marks) is no fill either.
+        let entry = serde_json::from_str(document).ok().and_then(|stored| expand(&stored, &|_| None).ok());
+        let entry = entry.and_then(|whole| serde_json::from_value::<BookEntry>(whole).ok());
+        let Some(entry) = entry else { continue };
+        if let (Some(id), Some(fill)) = (entry.action_id, entry.fill().filter(|fill| fill.order.is_none())) {
+            let realised_pnl = entry.realised().map(|realised| realised.pnl);
+            let costs = Costs { order_id: None, fee: fill.fee, slippage: fill.slippage, realised_pnl };
+            found.insert(id, costs);
+        }
+    }
+    Ok(found)
+}

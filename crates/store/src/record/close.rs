@@ -1,0 +1,118 @@
+//! The end of a session: what it leaves, and the link that holds it.
+
+use super::chain::CloseLink;
+use super::commit::Applying;
+use super::implied::{self, DailyFigures};
+use crate::error::StoreError;
+use crate::value::params;
+use papertape_core::json;
+use papertape_core::record::{CloseSession, HoldingRow, StartingPosition};
+use serde_json::json;
+
+impl Applying<'_> {
+    pub(super) async fn close(&mut self, close: &CloseSession) -> Result<(), StoreError> {
+        if self.head.closed {
+            return Err(StoreError::inconsistent(format!("the session {} is closed already", self.head.id)));
+        }
+        let at = self.commit.at;
+        let (starting, holdings) = (starting(&close.starting), holdings(&close.holdings));
+        let (mut cash, mut value) = (close.cash, close.portfolio_value);
+        implied::unsign(&mut cash.0);
+        implied::unsign(&mut value.0);
+        let daily = self.daily_figures(close).await?;
+        let link = self.head.link(
+            &CloseLink {
+                status: close.status.as_str(),
+                error: close.error.as_deref(),
+                metadata: &close.metadata,
+                starting: &starting,
+                state: close.state.hash,
+                holdings: &holdings,
+                cash,
+                portfolio_value: value,
+                daily: &daily,
+            }
+            .to_json(),
+        );
+        let (job, agent, date) = (&self.head.job, &self.head.agent, self.head.date);
+        let sql = "UPDATE trading_sessions SET completed_at = $1, total_messages = $2, status = $3,
+            error = $4, metadata = $5, starting_position = $6, cash = $7, portfolio_value = $8,
+            state_hash = $9, close_seq = $10 WHERE id = $11";
+        self.db
+            .execute(
+                sql,
+                params![
+                    at,
+                    self.head.next_message,
+                    close.status,
+                    close.error.as_ref(),
+                    &close.metadata,
+                    &json::to_value(&starting),
+                    cash,
+                    value,
+                    close.state.hash,
+                    link.seq,
+                    self.head.id
+                ],
+            )
+            .await?;
+        for row in &holdings {
+            self.db
+                .execute(
+                    "INSERT INTO holdings (session_id, symbol, quantity, price) VALUES ($1, $2, $3, $4)",
+                    params![self.head.id, &row.symbol, row.quantity, row.price],
+                )
+                .await?;
+        }
+        self.db
+            .execute(
+                "INSERT INTO agent_states (job_id, agent, after_date, hash) VALUES ($1, $2, $3, $4)",
+                params![job, agent, date, close.state.hash],
+            )
+            .await?;
+        self.db
+            .execute(
+                "UPDATE job_details SET status = $1, error = $2, completed_at = $3
+                 WHERE job_id = $4 AND date = $5 AND model = $6",
+                params![close.status, close.error.as_ref(), at, job, date, agent],
+            )
+            .await?;
+        self.head.closed = true;
+        let event = json!({ "session": self.head.id, "agent": agent, "date": date, "status": close.status });
+        self.fence.event(self.db, "progress", &event, at).await.map(drop)
+    }
+
+    /// Puts the day's figures on the session's last row of `positions`, where there is one.
+    async fn daily_figures(&mut self, close: &CloseSession) -> Result<DailyFigures, StoreError> {
+        let (mut profit, mut return_pct) = (close.daily_profit, close.daily_return_pct);
+        implied::unsign(&mut profit.0);
+        return_pct.iter_mut().for_each(implied::unsign);
+        let sql = "UPDATE positions SET daily_profit = $1, daily_return_pct = $2
+            WHERE session_id = $3
+              AND action_id = (SELECT max(action_id) FROM positions WHERE session_id = $3)";
+        Ok(match self.db.execute(sql, params![profit, return_pct, self.head.id]).await? {
+            0 => DailyFigures::default(),
+            _ => DailyFigures { profit: Some(profit), return_pct },
+        })
+    }
+}
+
+fn holdings(rows: &[HoldingRow]) -> Vec<HoldingRow> {
+    let mut rows = rows.to_vec();
+    for row in &mut rows {
+        implied::unsign(&mut row.quantity.0);
+        implied::unsign(&mut row.price.0);
+    }
+    rows.sort_by(|left, right| left.symbol.cmp(&right.symbol));
+    rows
+}
+
+fn starting(position: &StartingPosition) -> StartingPosition {
+    let mut position = position.clone();
+    for (_, quantity) in &mut position.holdings {
+        implied::unsign(&mut quantity.0);
+    }
+    implied::unsign(&mut position.cash.0);
+    implied::unsign(&mut position.portfolio_value.0);
+    position
+}

@@ -1,0 +1,52 @@
+//! Many writers at a time: nothing is lost, nothing is numbered twice, and one that fails fails alone.
+
+use crate::desk::{at, claim, commit, date, new_job, said};
+use crate::places::{Place, on_both};
+use papertape_core::id::JobId;
+use papertape_core::ports::{Queue as _, Record as _, RecordError};
+use papertape_core::record::{Lease, NewSession};
+
+on_both!(sixty_four_writers_lose_nothing);
+
+async fn sixty_four_writers_lose_nothing(place: Place) {
+    const WRITERS: usize = 64;
+    const EACH: usize = 12;
+    let store = place.store().await;
+    store.enqueue(new_job("busy", &["momentum"], 0)).await.expect("queues");
+    let lease = claim(&store, "busy").await;
+    let new = NewSession { agent: "momentum".into(), date: date("2012-03-01"), at: at(0) };
+    let session = store.open_session(&lease, new).await.expect("opens").id;
+
+    let writers = (0..WRITERS).map(|writer| {
+        let (store, lease) = (store.clone(), lease.clone());
+        tokio::spawn(async move {
+            for turn in 1..=EACH {
+                let path = format!("node{writer}#1/message#{turn}");
+                let writes = said(&path, &format!("turn {turn}, the same in all nodes"));
+                if (writer + turn) % 5 == 0 {
+                    // Somebody whose lease is long lost, in the same group.
+                    let old = Lease { epoch: lease.epoch - 1, ..lease.clone() };
+                    let lost = store.commit(commit(&old, session, writes.clone())).await;
+                    assert!(matches!(lost, Err(RecordError::LostLease)), "{lost:?}");
+                }
+                store.commit(commit(&lease, session, writes)).await.expect("commits");
+            }
+        })
+    });
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.expect("ends well");
+    }
+
+    let count = (WRITERS * EACH) as i64;
+    let steps = store.tape(session, false).await.expect("reads");
+    assert_eq!(steps.len() as i64, count);
+    // job queued, job running, session opened, then one message each.
+    let events = store.events(&JobId::new("busy"), 0, 1000).await.expect("reads");
+    let numbers: Vec<i64> = events.iter().map(|event| event.n).collect();
+    assert_eq!(numbers, (1..=count + 3).collect::<Vec<_>>());
+    let indexes = "SELECT count(DISTINCT message_index) FROM reasoning_logs";
+    assert_eq!(place.number(indexes).await, count);
+    assert_eq!(place.number("SELECT max(message_index) FROM reasoning_logs").await, count - 1);
+    let report = store.verify_chain(&JobId::new("busy")).await.expect("verifies");
+    assert_eq!((report.broken, report.links), (None, count as u64));
+}

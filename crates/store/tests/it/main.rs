@@ -1,0 +1,10 @@
+//! The record on both databases: what is told in `story` holds on either.
+
+mod desk;
+mod files;
+mod group;
+mod interrupted;
+mod pages;
+mod places;
+mod size;
+mod story;

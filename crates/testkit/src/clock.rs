@@ -1,0 +1,144 @@
+//! Time that passes when a test says so.
+
+use futures::FutureExt as _;
+use papertape_core::ports::{BoxFuture, Clock};
+use papertape_core::time::Timestamp;
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+/// A clock driven by hand. Clones are the same clock.
+#[derive(Clone, Default)]
+pub struct FakeClock(Arc<Mutex<Inner>>);
+
+#[derive(Default)]
+struct Inner {
+    /// Since 1970.
+    now: Duration,
+    next: u64,
+    sleepers: BTreeMap<(Duration, u64), Waker>,
+}
+
+impl FakeClock {
+    /// A clock that stands at 2024-01-01T00:00:00Z.
+    #[must_use]
+    pub fn new() -> Self {
+        let clock = Self::default();
+        clock.lock().now = Duration::from_secs(1_704_067_200);
+        clock
+    }
+
+    /// Lets time pass, and wakes whoever sleeps until then.
+    pub fn advance(&self, by: Duration) {
+        let now = {
+            let mut inner = self.lock();
+            inner.now += by;
+            inner.now
+        };
+        loop {
+            let waker = {
+                let mut inner = self.lock();
+                match inner.sleepers.first_entry() {
+                    Some(entry) if entry.key().0 <= now => entry.remove(),
+                    _ => return,
+                }
+            };
+            waker.wake();
+        }
+    }
+
+    /// Lets time pass until the first sleeper wakes. `false` where nobody sleeps.
+    pub fn advance_to_next(&self) -> bool {
+        let by = {
+            let inner = self.lock();
+            inner.sleepers.keys().next().map(|(due, _)| due.saturating_sub(inner.now))
+        };
+        by.inspect(|by| self.advance(*by)).is_some()
+    }
+
+    /// How much time has passed since the clock was made.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        self.lock().now - Duration::from_secs(1_704_067_200)
+    }
+
+    /// Runs a future to its end. Time passes only when nothing else can happen, and then to the next
+    /// sleeper.
+    ///
+    /// # Panics
+    /// Where the future waits for something that can never happen.
+    pub fn run<F: Future>(&self, future: F) -> F::Output {
+        let flag = Arc::new(Flag::default());
+        let waker = Waker::from(Arc::clone(&flag));
+        let mut future = std::pin::pin!(future);
+        loop {
+            let poll = future.as_mut().poll(&mut Context::from_waker(&waker));
+            if let Poll::Ready(output) = poll {
+                return output;
+            }
+            while !flag.0.swap(false, Ordering::SeqCst) {
+                assert!(self.advance_to_next(), "the future waits for what can never happen");
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Clock for FakeClock {
+    fn now(&self) -> Timestamp {
+        let micros = i64::try_from(self.lock().now.as_micros()).expect("a test does not last so long");
+        Timestamp::from_microsecond(micros).expect("a test does not last so long")
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        let due = self.lock().now.saturating_add(duration);
+        Sleep { clock: self.clone(), due, id: None }.boxed()
+    }
+}
+
+#[derive(Default)]
+struct Flag(AtomicBool);
+
+impl Wake for Flag {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+struct Sleep {
+    clock: FakeClock,
+    due: Duration,
+    id: Option<u64>,
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let clock = self.clock.clone();
+        let mut inner = clock.lock();
+        if inner.now >= self.due {
+            return Poll::Ready(());
+        }
+        let id = *self.id.get_or_insert_with(|| {
+            inner.next += 1;
+            inner.next
+        });
+        inner.sleepers.insert((self.due, id), context.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        if let Some(id) = self.id {
+            self.clock.lock().sleepers.remove(&(self.due, id));
+        }
+    }
+}

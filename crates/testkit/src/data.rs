@@ -1,0 +1,117 @@
+//! Small datasets.
+
+use papertape_core::id::Symbol;
+use papertape_core::ledger::{CorporateAction, CorporateActionKind};
+use papertape_core::market::{DailyBar, Dataset, DatasetBuilder, Instrument, News, TradingDay, TradingHours};
+use papertape_core::money::{Price, Quantity};
+use papertape_core::time::{Date, Timestamp, parse_date};
+use rust_decimal::Decimal;
+
+/// Builds a small dataset of US hours: days are consecutive dates, weekends among them.
+pub struct SmallData {
+    builder: DatasetBuilder,
+    days: Vec<TradingDay>,
+}
+
+impl SmallData {
+    /// A dataset whose days begin on this date (`YYYY-MM-DD`).
+    ///
+    /// # Panics
+    /// On what is no date.
+    #[must_use]
+    pub fn new(first: &str, days: usize) -> Self {
+        let mut builder = DatasetBuilder::new("small", TradingHours::US_ZONE);
+        let hours = TradingHours::us_equity();
+        let mut date = parse_date(first).expect("a date");
+        let mut list = Vec::new();
+        for _ in 0..days {
+            let day = hours.day(date).expect("a day");
+            builder.day(day).expect("a new day");
+            list.push(day);
+            date = date.tomorrow().expect("a date");
+        }
+        Self { builder, days: list }
+    }
+
+    /// Adds a symbol with (open, high, low, close) of each day, from the first day on.
+    ///
+    /// # Panics
+    /// On an impossible bar.
+    #[must_use]
+    pub fn symbol(mut self, symbol: &str, bars: &[[&str; 4]]) -> Self {
+        let symbol = Symbol::new(symbol);
+        self.builder.instrument(Instrument {
+            symbol: symbol.clone(),
+            name: format!("{symbol} Inc."),
+            currency: "USD".to_owned(),
+        });
+        for (day, bar) in self.days.iter().zip(bars) {
+            let [open, high, low, close] = bar.map(price);
+            let volume = Quantity(Decimal::from(1_000));
+            let bar = DailyBar { date: day.date, open, high, low, close, volume };
+            self.builder.bar(&symbol, bar).expect("a possible bar");
+        }
+        self
+    }
+
+    /// Adds a dividend of so much a share on the nth day, from 0.
+    #[must_use]
+    pub fn dividend(self, symbol: &str, day: usize, amount: &str) -> Self {
+        self.action(symbol, day, CorporateActionKind::Dividend { amount: price(amount) })
+    }
+
+    /// Adds a split on the nth day, from 0.
+    #[must_use]
+    pub fn split(self, symbol: &str, day: usize, ratio: u32) -> Self {
+        self.action(symbol, day, CorporateActionKind::Split { ratio: Decimal::from(ratio) })
+    }
+
+    /// Adds a headline about a symbol, published at this instant.
+    ///
+    /// # Panics
+    /// On what cannot be added.
+    #[must_use]
+    pub fn news(mut self, symbol: &str, at: Timestamp, headline: &str) -> Self {
+        let news = News {
+            id: headline.to_owned(),
+            symbols: vec![symbol.into()],
+            source: "wire".to_owned(),
+            headline: headline.to_owned(),
+            body: None,
+            url: None,
+        };
+        self.builder.news(Some(at), news).expect("news");
+        self
+    }
+
+    /// The nth day, from 0.
+    #[must_use]
+    pub fn day(&self, n: usize) -> TradingDay {
+        self.days[n]
+    }
+
+    /// The nth day's date, from 0.
+    #[must_use]
+    pub fn date(&self, n: usize) -> Date {
+        self.days[n].date
+    }
+
+    /// The dataset.
+    ///
+    /// # Panics
+    /// On impossible rows.
+    #[must_use]
+    pub fn build(self) -> Dataset {
+        self.builder.build().expect("possible rows")
+    }
+
+    fn action(mut self, symbol: &str, day: usize, kind: CorporateActionKind) -> Self {
+        let action = CorporateAction { symbol: symbol.into(), ex_date: self.days[day].date, kind };
+        self.builder.action(action).expect("a possible action");
+        self
+    }
+}
+
+fn price(text: &str) -> Price {
+    Price(text.parse().expect("a decimal"))
+}

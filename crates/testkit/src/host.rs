@@ -1,0 +1,228 @@
+//! A host in memory: performs by script, keeps what is written, and can crash at any moment.
+
+use crate::clock::FakeClock;
+use crate::kept::Kept;
+use futures::FutureExt as _;
+use papertape_core::id::ContentHash;
+use papertape_core::message::{CallFailure, FailureKind, ModelReply, ModelRequest, Usage};
+use papertape_core::ports::{BoxFuture, Clock as _, ExternalCall, ExternalReply};
+use papertape_core::record::{AttemptEnd, Write};
+use papertape_core::tape::{CallOptions, Called, Host, StepPath, Stop};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What a script says to a call.
+#[derive(Clone, Debug)]
+pub enum Act<T> {
+    /// This, at once.
+    Answer(T),
+    /// It fails for good.
+    Fail(FailureKind, String),
+    /// After so long, that.
+    After(Duration, Box<Act<T>>),
+    /// Nothing, ever.
+    Hang,
+    /// The host says stop.
+    Stop(Stop),
+}
+
+impl Act<ModelReply> {
+    /// An answer of text alone.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Answer(ModelReply { text: text.into(), ..ModelReply::default() })
+    }
+}
+
+impl<T> Act<T> {
+    /// The same, later.
+    #[must_use]
+    pub fn after(self, duration: Duration) -> Self {
+        Self::After(duration, Box::new(self))
+    }
+}
+
+type Script<Q, T> = Box<dyn Fn(&StepPath, &Q) -> Act<T> + Send + Sync>;
+
+/// Performs a session's effects by script. What it keeps outlives it.
+pub struct MemoryHost {
+    clock: FakeClock,
+    models: Script<ModelRequest, ModelReply>,
+    tools: Script<ExternalCall, ExternalReply>,
+    kept: Arc<Mutex<Kept>>,
+    crash_at: Option<usize>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    boundaries: usize,
+    crashed: bool,
+    calls: BTreeMap<StepPath, usize>,
+    admitted: Vec<StepPath>,
+    trace: Vec<String>,
+    admission: Option<Stop>,
+}
+
+impl MemoryHost {
+    /// A host that keeps to `kept`, and whose models answer by the script.
+    #[must_use]
+    pub fn new(
+        clock: &FakeClock,
+        kept: &Arc<Mutex<Kept>>,
+        models: impl Fn(&StepPath, &ModelRequest) -> Act<ModelReply> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            clock: clock.clone(),
+            models: Box::new(models),
+            tools: Box::new(|path, _| Act::Fail(FailureKind::ToolError, format!("no tools at {path}"))),
+            kept: Arc::clone(kept),
+            crash_at: None,
+            state: Mutex::default(),
+        }
+    }
+
+    /// With a script of outside tools.
+    #[must_use]
+    pub fn with_tools(
+        mut self,
+        tools: impl Fn(&StepPath, &ExternalCall) -> Act<ExternalReply> + Send + Sync + 'static,
+    ) -> Self {
+        self.tools = Box::new(tools);
+        self
+    }
+
+    /// Crashes at the nth boundary, from 0. Boundaries are: before and after each commit, before and
+    /// after each call. From then on nothing is performed or kept.
+    #[must_use]
+    pub fn crashing_at(mut self, boundary: usize) -> Self {
+        self.crash_at = Some(boundary);
+        self
+    }
+
+    /// From now on, no external step is admitted.
+    pub fn refuse(&self, stop: Stop) {
+        self.state().admission = Some(stop);
+    }
+
+    /// How many boundaries were passed.
+    #[must_use]
+    pub fn boundaries(&self) -> usize {
+        self.state().boundaries
+    }
+
+    /// How often each step was really performed.
+    #[must_use]
+    pub fn calls(&self) -> BTreeMap<StepPath, usize> {
+        self.state().calls.clone()
+    }
+
+    /// `commit N`, `call PATH`, `answer PATH`, in the order in which they happened.
+    #[must_use]
+    pub fn trace(&self) -> Vec<String> {
+        self.state().trace.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn boundary(&self) -> Result<(), Stop> {
+        let mut state = self.state();
+        if !state.crashed && self.crash_at == Some(state.boundaries) {
+            state.crashed = true;
+        }
+        state.boundaries += 1;
+        if state.crashed { Err(Stop::Shutdown) } else { Ok(()) }
+    }
+
+    async fn perform<T>(&self, path: &StepPath, first: u32, mut act: Act<T>) -> Result<Called<T>, Stop> {
+        self.boundary()?;
+        assert_eq!(self.kept().state(path.as_str()), "intent", "{path} is called before its intent is kept");
+        {
+            let mut state = self.state();
+            *state.calls.entry(path.clone()).or_default() += 1;
+            state.trace.push(format!("call {path}"));
+        }
+        let result = loop {
+            act = match act {
+                Act::Answer(value) => break Ok(value),
+                Act::Fail(kind, message) => break Err(CallFailure { kind, message }),
+                Act::After(duration, then) => {
+                    self.clock.sleep(duration).await;
+                    *then
+                }
+                Act::Hang => futures::future::pending().await,
+                Act::Stop(stop) => return Err(stop),
+            };
+        };
+        self.state().trace.push(format!("answer {path}"));
+        self.boundary()?;
+        let error = result.as_ref().err().map(ToString::to_string);
+        let usage = Some(Usage { input_tokens: 10, cached_tokens: 0, output_tokens: 5 });
+        Ok(Called { result, attempt: AttemptEnd { number: first, error, usage, cost_usd: None } })
+    }
+}
+
+impl Host for MemoryHost {
+    fn admit<'a>(
+        &'a self,
+        path: &'a StepPath,
+        _: Option<&'a ModelRequest>,
+    ) -> BoxFuture<'a, Result<(), Stop>> {
+        async move {
+            let mut state = self.state();
+            state.admitted.push(path.clone());
+            state.admission.clone().map_or(Ok(()), Err)
+        }
+        .boxed()
+    }
+
+    fn model<'a>(
+        &'a self,
+        path: &'a StepPath,
+        request: &'a ModelRequest,
+        _: CallOptions,
+        first: u32,
+    ) -> BoxFuture<'a, Result<Called<ModelReply>, Stop>> {
+        self.perform(path, first, (self.models)(path, request)).boxed()
+    }
+
+    fn external<'a>(
+        &'a self,
+        path: &'a StepPath,
+        call: &'a ExternalCall,
+        _: CallOptions,
+        first: u32,
+    ) -> BoxFuture<'a, Result<Called<ExternalReply>, Stop>> {
+        self.perform(path, first, (self.tools)(path, call)).boxed()
+    }
+
+    fn commit<'a>(&'a self, writes: Vec<Write>) -> BoxFuture<'a, Result<(), Stop>> {
+        async move {
+            self.boundary()?;
+            let commit = {
+                let mut kept = self.kept();
+                kept.apply(writes);
+                kept.commits
+            };
+            self.state().trace.push(format!("commit {commit}"));
+            self.boundary()
+        }
+        .boxed()
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        self.clock.sleep(duration)
+    }
+
+    fn request<'a>(&'a self, at: ContentHash) -> BoxFuture<'a, Option<Value>> {
+        async move { self.kept().document(at) }.boxed()
+    }
+}

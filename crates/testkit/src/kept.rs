@@ -1,0 +1,309 @@
+//! What one session's commits leave: the record's semantics in memory, strict about its own rules.
+
+use papertape_core::id::ContentHash;
+use papertape_core::json::to_value;
+use papertape_core::record::{AttemptEnd, CloseSession, Implied, MessageRow, StepEnd, TapeRow, Write};
+use papertape_core::tape::{Class, OutcomeKind, State, StepPath, expand, expand_request};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// A session's rows, applied write by write.
+#[derive(Clone, Debug, Default)]
+pub struct Kept {
+    /// Texts by hash.
+    pub texts: BTreeMap<ContentHash, String>,
+    /// Steps in the order of their first commit.
+    pub steps: Vec<KeptStep>,
+    /// Instructions by node.
+    pub instructions: BTreeMap<String, ContentHash>,
+    /// Summaries by step; `None` for the session's own.
+    pub summaries: BTreeMap<Option<StepPath>, Result<String, String>>,
+    /// The session's end.
+    pub closing: Option<CloseSession>,
+    /// How many transactions there were.
+    pub commits: usize,
+}
+
+/// A step as it is kept.
+#[derive(Clone, Debug)]
+pub struct KeptStep {
+    /// Where it stands.
+    pub path: StepPath,
+    /// Its class.
+    pub class: Class,
+    /// Its digest.
+    pub digest: ContentHash,
+    /// What was asked.
+    pub request_ref: ContentHash,
+    /// Its state.
+    pub state: State,
+    /// What came of it.
+    pub outcome_ref: Option<ContentHash>,
+    /// Where it was copied from.
+    pub reused_from: Option<String>,
+    /// Its attempts: number, and how it ended, if it has.
+    pub attempts: BTreeMap<u32, Option<AttemptEnd>>,
+    /// Rows that it implies.
+    pub implied: Vec<Implied>,
+    /// The transaction, from 1, in which it was first written.
+    pub commit: usize,
+    /// The transaction in which it ended.
+    pub ended_in: Option<usize>,
+}
+
+impl Kept {
+    /// Applies one transaction.
+    ///
+    /// # Panics
+    /// On what no record may take: a path twice, an end without its intent, a reference to a text
+    /// that is not there, anything after the session's end but summaries.
+    pub fn apply(&mut self, writes: Vec<Write>) {
+        self.commits += 1;
+        for write in writes {
+            let summary = matches!(write, Write::Summary { .. } | Write::Text(_));
+            assert!(self.closing.is_none() || summary, "{write:?} after the session's end");
+            self.apply_one(write);
+        }
+        for step in self.steps.iter().filter(|step| step.commit == self.commits) {
+            let lookup = |hash: ContentHash| self.texts.get(&hash).cloned();
+            assert!(expand_request(step.request_ref, &lookup).is_ok(), "{}: its request is torn", step.path);
+        }
+        for step in self.steps.iter().filter(|step| step.ended_in == Some(self.commits)) {
+            assert!(self.outcome(step).is_some() || step.outcome_ref.is_none(), "{}: torn", step.path);
+            for message in messages_of(step) {
+                assert!(self.texts.contains_key(&message.content), "{}: its message is torn", step.path);
+            }
+        }
+    }
+
+    fn apply_one(&mut self, write: Write) {
+        let commit = self.commits;
+        match write {
+            Write::Text(text) => {
+                let before = self.texts.insert(text.hash, text.body.clone());
+                assert!(before.is_none_or(|before| before == text.body), "one hash, two texts");
+            }
+            Write::Intent(intent) => {
+                assert!(self.step(intent.path.as_str()).is_none(), "{} twice", intent.path);
+                self.steps.push(KeptStep {
+                    path: intent.path,
+                    class: Class::External,
+                    digest: intent.digest,
+                    request_ref: intent.request_ref,
+                    state: State::Intent,
+                    outcome_ref: None,
+                    reused_from: None,
+                    attempts: BTreeMap::from([(1, None)]),
+                    implied: Vec::new(),
+                    commit,
+                    ended_in: None,
+                });
+            }
+            Write::Attempt { path, ended, next } => {
+                let step = self.step_mut(&path).expect("an attempt belongs to a step");
+                step.attempts.insert(ended.number, Some(ended));
+                if let Some(next) = next {
+                    assert_eq!(step.state, State::Intent, "{path}: an attempt at what is over");
+                    step.attempts.insert(next, None);
+                }
+            }
+            Write::End(end) => self.end(end),
+            Write::CloseScope { scope } => {
+                for step in &mut self.steps {
+                    if step.state == State::Intent && step.path.is_within(&scope) {
+                        step.state = State::Abandoned;
+                    }
+                }
+            }
+            Write::Instructions { node, hash } => {
+                assert!(self.texts.contains_key(&hash), "instructions without their text");
+                self.instructions.insert(node, hash);
+            }
+            Write::Summary { path, summary } => {
+                self.summaries.insert(path, summary);
+            }
+            Write::CloseSession(closing) => self.closing = Some(*closing),
+        }
+    }
+
+    fn end(&mut self, end: StepEnd) {
+        let commit = self.commits;
+        match self.step_mut(&end.path) {
+            Some(step) => {
+                assert_eq!(step.class, Class::External, "{} twice", end.path);
+                if let Some(attempt) = end.attempt {
+                    step.attempts.insert(attempt.number, Some(attempt));
+                }
+                match step.state {
+                    State::Intent => {
+                        assert_eq!(step.digest, end.digest);
+                        step.state = State::Done(end.outcome_kind);
+                        step.outcome_ref = Some(end.outcome_ref);
+                        step.implied = end.implied;
+                        step.ended_in = Some(commit);
+                    }
+                    State::Abandoned => {}
+                    State::Done(_) => panic!("{} ended twice", end.path),
+                }
+            }
+            None => {
+                let announced = end.class == Class::External && end.reused_from.is_none();
+                assert!(!announced, "{} ended without its intent", end.path);
+                self.steps.push(KeptStep {
+                    path: end.path,
+                    class: end.class,
+                    digest: end.digest,
+                    request_ref: end.request_ref,
+                    state: State::Done(end.outcome_kind),
+                    outcome_ref: Some(end.outcome_ref),
+                    reused_from: end.reused_from,
+                    attempts: BTreeMap::new(),
+                    implied: end.implied,
+                    commit,
+                    ended_in: Some(commit),
+                });
+            }
+        }
+    }
+
+    /// The step at a path.
+    #[must_use]
+    pub fn step(&self, path: &str) -> Option<&KeptStep> {
+        self.steps.iter().find(|step| step.path.as_str() == path)
+    }
+
+    fn step_mut(&mut self, path: &StepPath) -> Option<&mut KeptStep> {
+        self.steps.iter_mut().find(|step| step.path == *path)
+    }
+
+    /// A step's outcome, expanded; `None` where there is none, or a text is missing.
+    #[must_use]
+    pub fn outcome(&self, step: &KeptStep) -> Option<Value> {
+        self.document(step.outcome_ref?)
+    }
+
+    /// A document or request by its hash, expanded.
+    #[must_use]
+    pub fn document(&self, hash: ContentHash) -> Option<Value> {
+        expand_request(hash, &|hash| self.texts.get(&hash).cloned()).ok()
+    }
+
+    /// The messages of the conversation, in the order of their steps' first commit: role, and text.
+    #[must_use]
+    pub fn messages(&self) -> Vec<(String, String)> {
+        let row =
+            |message: &MessageRow| (message.role.as_str().to_owned(), self.texts[&message.content].clone());
+        self.steps.iter().flat_map(messages_of).map(row).collect()
+    }
+
+    /// The rows that steps imply, in order.
+    #[must_use]
+    pub fn implied(&self) -> Vec<&Implied> {
+        self.steps.iter().flat_map(|step| &step.implied).collect()
+    }
+
+    /// The tape for a re-run, outcomes as they are stored.
+    #[must_use]
+    pub fn stored_rows(&self) -> Vec<TapeRow> {
+        let row = |step: &KeptStep| TapeRow {
+            path: step.path.clone(),
+            class: step.class,
+            digest: step.digest,
+            request_ref: Some(step.request_ref),
+            state: step.state,
+            outcome: step
+                .outcome_ref
+                .filter(|_| matches!(step.class, Class::External | Class::Guard))
+                .and_then(|hash| serde_json::from_str(self.texts.get(&hash)?).ok()),
+            outcome_ref: step.outcome_ref,
+            attempts: step.attempts.keys().next_back().copied().unwrap_or_default(),
+        };
+        self.steps.iter().map(row).collect()
+    }
+
+    /// The tape for a re-run, outcomes expanded.
+    ///
+    /// # Panics
+    /// Where a text is missing.
+    #[must_use]
+    pub fn rows(&self) -> Vec<TapeRow> {
+        let mut rows = self.stored_rows();
+        for row in &mut rows {
+            let whole = |stored: &Value| expand(stored, &|hash| self.texts.get(&hash).cloned());
+            row.outcome = row.outcome.as_ref().map(|stored| whole(stored).expect("every text is kept"));
+        }
+        rows
+    }
+
+    /// All that two runs must have in common, by path: no attempts, no order of arrival.
+    #[must_use]
+    pub fn canonical(&self) -> Value {
+        let step = |step: &KeptStep| {
+            let value = json!({
+                "class": step.class,
+                "digest": step.digest,
+                "request": self.document(step.request_ref),
+                "state": step.state.to_string(),
+                "outcome": self.outcome(step),
+                "implied": step.implied,
+            });
+            (step.path.clone(), value)
+        };
+        let steps: BTreeMap<StepPath, Value> = self.steps.iter().map(step).collect();
+        let steps: Vec<Value> = steps.into_iter().map(|(path, step)| json!([path, step])).collect();
+        json!({
+            "steps": steps,
+            "instructions": self.instructions,
+            "closing": self.closing.as_ref().map(|closing| json!({
+                "status": closing.status,
+                "error": closing.error,
+                "metadata": closing.metadata,
+                "state": closing.state.hash,
+                "holdings": closing.holdings,
+                "cash": closing.cash,
+                "portfolio_value": closing.portfolio_value,
+            })),
+        })
+    }
+
+    /// Steps that were announced and have not ended.
+    #[must_use]
+    pub fn open(&self) -> Vec<StepPath> {
+        let open = self.steps.iter().filter(|step| step.state == State::Intent);
+        open.map(|step| step.path.clone()).collect()
+    }
+
+    /// How many attempts are marked as interrupted.
+    #[must_use]
+    pub fn interrupted(&self) -> usize {
+        let attempts = self.steps.iter().flat_map(|step| step.attempts.values()).flatten();
+        attempts.filter(|attempt| attempt.error.as_deref() == Some("interrupted")).count()
+    }
+
+    /// The state of a step, as `done(ok)`; `absent` where there is none.
+    #[must_use]
+    pub fn state(&self, path: &str) -> String {
+        self.step(path).map_or_else(|| "absent".to_owned(), |step| step.state.to_string())
+    }
+
+    /// Everything that is stored, as one text: for looking for what must not be there.
+    #[must_use]
+    pub fn dump(&self) -> String {
+        let attempts: Vec<_> = self.steps.iter().map(|step| format!("{:?}", step.attempts)).collect();
+        let implied: Vec<Value> = self.implied().into_iter().map(to_value).collect();
+        format!("{:?}\n{attempts:?}\n{implied:?}\n{:?}", self.texts, self.summaries)
+    }
+
+    /// Is a step's outcome of this kind?
+    #[must_use]
+    pub fn is_done(&self, path: &str, kind: OutcomeKind) -> bool {
+        self.step(path).is_some_and(|step| step.state == State::Done(kind))
+    }
+}
+
+fn messages_of(step: &KeptStep) -> impl Iterator<Item = &MessageRow> {
+    step.implied.iter().filter_map(|row| match row {
+        Implied::Message(message) => Some(message),
+        _ => None,
+    })
+}

@@ -1,0 +1,331 @@
+//! The record and the queue in memory, for one process and a handful of jobs.
+
+use crate::clock::FakeClock;
+use crate::kept::Kept;
+use futures::FutureExt as _;
+use papertape_core::id::{AgentName, ContentHash, JobId};
+use papertape_core::message::Usage;
+use papertape_core::ports::{BoxFuture, Clock as _, Queue, Record, RecordError};
+use papertape_core::record::{
+    AgentState, Commit, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession, SessionId, Spent,
+    TapeRow, Unsummarised,
+};
+use papertape_core::time::{Date, Timestamp};
+use rust_decimal::Decimal;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Jobs, sessions and what they keep.
+pub struct MemoryRecord {
+    clock: FakeClock,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    jobs: Vec<Job>,
+    sessions: Vec<StoredSession>,
+}
+
+struct Job {
+    row: JobRow,
+    epoch: i64,
+    lease_until: Option<Timestamp>,
+    cancel: bool,
+    texts: BTreeMap<ContentHash, String>,
+}
+
+/// A session with its two tapes.
+#[derive(Clone)]
+pub struct StoredSession {
+    /// The job.
+    pub job: JobId,
+    /// The agent.
+    pub agent: AgentName,
+    /// The trading day.
+    pub date: Date,
+    /// What the session kept.
+    pub kept: Kept,
+    /// What its summaries kept.
+    pub detached: Kept,
+}
+
+impl MemoryRecord {
+    /// An empty record whose leases run by this clock.
+    #[must_use]
+    pub fn new(clock: &FakeClock) -> Self {
+        Self { clock: clock.clone(), state: Mutex::default() }
+    }
+
+    /// The session of an agent's day.
+    ///
+    /// # Panics
+    /// Where there is none.
+    #[must_use]
+    pub fn session(&self, job: &JobId, agent: &str, date: Date) -> StoredSession {
+        let state = self.lock();
+        let of = |s: &&StoredSession| s.job == *job && s.agent.as_str() == agent && s.date == date;
+        state.sessions.iter().find(of).cloned().expect("the session is there")
+    }
+
+    /// All sessions of a job, by agent and date.
+    #[must_use]
+    pub fn sessions(&self, job: &JobId) -> Vec<StoredSession> {
+        let mut found: Vec<StoredSession> =
+            self.lock().sessions.iter().filter(|s| s.job == *job).cloned().collect();
+        found.sort_by(|a, b| (&a.agent, a.date).cmp(&(&b.agent, b.date)));
+        found
+    }
+
+    /// Takes the lease away, as if another worker had claimed the job.
+    pub fn steal(&self, job: &JobId) {
+        if let Some(job) = self.lock().jobs.iter_mut().find(|found| found.row.id == *job) {
+            job.epoch += 1;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fenced<T>(&self, lease: &Lease, then: impl FnOnce(&mut State, usize) -> T) -> Result<T, RecordError> {
+        let mut state = self.lock();
+        let place = state.jobs.iter().position(|job| job.row.id == lease.job && job.epoch == lease.epoch);
+        place.map(|place| then(&mut state, place)).ok_or(RecordError::LostLease)
+    }
+}
+
+impl State {
+    fn session(&self, id: SessionId) -> Result<&StoredSession, RecordError> {
+        let index = usize::try_from(id.0 - 1).unwrap_or(usize::MAX);
+        self.sessions.get(index).ok_or_else(|| RecordError::Inconsistent(format!("no session {id}")))
+    }
+
+    fn find(&self, job: &JobId, agent: &AgentName, date: Date) -> Option<OpenedSession> {
+        let of = |s: &StoredSession| s.job == *job && s.agent == *agent && s.date == date;
+        let index = self.sessions.iter().position(of)?;
+        let id = SessionId(i64::try_from(index).unwrap_or(i64::MAX) + 1);
+        Some(OpenedSession { id, completed: self.sessions[index].kept.closing.is_some() })
+    }
+
+    fn text(&self, hash: ContentHash) -> Option<&String> {
+        let of_jobs = self.jobs.iter().map(|job| &job.texts);
+        let of_sessions = self.sessions.iter().flat_map(|s| [&s.kept.texts, &s.detached.texts]);
+        of_jobs.chain(of_sessions).find_map(|texts| texts.get(&hash))
+    }
+}
+
+fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
+    futures::future::ready(value).boxed()
+}
+
+impl Record for MemoryRecord {
+    fn open_session<'a>(
+        &'a self,
+        lease: &'a Lease,
+        new: NewSession,
+    ) -> BoxFuture<'a, Result<OpenedSession, RecordError>> {
+        ready(self.fenced(lease, |state, _| {
+            if let Some(found) = state.find(&lease.job, &new.agent, new.date) {
+                return found;
+            }
+            state.sessions.push(StoredSession {
+                job: lease.job.clone(),
+                agent: new.agent,
+                date: new.date,
+                kept: Kept::default(),
+                detached: Kept::default(),
+            });
+            let id = SessionId(i64::try_from(state.sessions.len()).unwrap_or(i64::MAX));
+            OpenedSession { id, completed: false }
+        }))
+    }
+
+    fn tape<'a>(
+        &'a self,
+        session: SessionId,
+        detached: bool,
+    ) -> BoxFuture<'a, Result<Vec<TapeRow>, RecordError>> {
+        let state = self.lock();
+        let found = state.session(session);
+        ready(found.map(|s| if detached { s.detached.stored_rows() } else { s.kept.stored_rows() }))
+    }
+
+    fn commit<'a>(&'a self, commit: Commit) -> BoxFuture<'a, Result<(), RecordError>> {
+        async move {
+            self.fenced(&commit.lease, |state, _| {
+                state.session(commit.session)?;
+                let index = usize::try_from(commit.session.0 - 1).unwrap_or(usize::MAX);
+                let session = &mut state.sessions[index];
+                let kept = if commit.detached { &mut session.detached } else { &mut session.kept };
+                kept.apply(commit.writes);
+                Ok(())
+            })?
+        }
+        .boxed()
+    }
+
+    fn texts<'a>(
+        &'a self,
+        hashes: Vec<ContentHash>,
+    ) -> BoxFuture<'a, Result<BTreeMap<ContentHash, String>, RecordError>> {
+        let state = self.lock();
+        let found = hashes.into_iter().filter_map(|hash| Some((hash, state.text(hash)?.clone())));
+        ready(Ok(found.collect()))
+    }
+
+    fn agent_state<'a>(
+        &'a self,
+        job: &'a JobId,
+        agent: &'a AgentName,
+        until: Option<Date>,
+    ) -> BoxFuture<'a, Result<Option<AgentState>, RecordError>> {
+        let state = self.lock();
+        let of = |s: &&StoredSession| {
+            s.job == *job && s.agent == *agent && until.is_none_or(|until| s.date <= until)
+        };
+        let ended = state.sessions.iter().filter(of).filter_map(|s| Some((s.date, s.kept.closing.as_ref()?)));
+        let newest = ended.max_by_key(|(date, _)| *date).map(|(date, closing)| AgentState {
+            after: Some(date),
+            hash: closing.state.hash,
+            state: serde_json::from_str(&closing.state.body).expect("a state is JSON"),
+        });
+        ready(Ok(newest))
+    }
+
+    fn find_session<'a>(
+        &'a self,
+        job: &'a JobId,
+        agent: &'a AgentName,
+        date: Date,
+    ) -> BoxFuture<'a, Result<Option<OpenedSession>, RecordError>> {
+        ready(Ok(self.lock().find(job, agent, date)))
+    }
+
+    fn unsummarised<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<Unsummarised>, RecordError>> {
+        let state = self.lock();
+        let missing = |s: &&StoredSession| {
+            s.job == *job && s.kept.closing.is_some() && !s.detached.summaries.contains_key(&None)
+        };
+        let id = |s: &StoredSession| {
+            let session = state.find(job, &s.agent, s.date)?.id;
+            Some(Unsummarised { session, agent: s.agent.clone(), date: s.date })
+        };
+        ready(Ok(state.sessions.iter().filter(missing).filter_map(id).collect()))
+    }
+
+    fn spent<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<Spent>, RecordError>> {
+        let state = self.lock();
+        let mut rows = Vec::new();
+        for session in state.sessions.iter().filter(|s| s.job == *job) {
+            for (kept, detached) in [(&session.kept, false), (&session.detached, true)] {
+                let mut usage = Usage::default();
+                let mut cost_usd = Decimal::ZERO;
+                for attempt in kept.steps.iter().flat_map(|step| step.attempts.values()).flatten() {
+                    usage += attempt.usage.unwrap_or_default();
+                    cost_usd += attempt.cost_usd.unwrap_or_default();
+                }
+                let (agent, date) = (session.agent.clone(), session.date);
+                rows.push(Spent { agent, date, detached, usage, cost_usd });
+            }
+        }
+        ready(Ok(rows))
+    }
+}
+
+impl Queue for MemoryRecord {
+    fn enqueue<'a>(&'a self, job: NewJob) -> BoxFuture<'a, Result<(), RecordError>> {
+        let row = JobRow {
+            id: job.id,
+            kind: job.kind,
+            config: job.config,
+            fingerprint: job.fingerprint,
+            status: JobStatus::Queued,
+            error: None,
+            warnings: job.warnings,
+            parent: job.parent,
+            superseded_by: None,
+            created_at: job.created_at,
+            started_at: None,
+            completed_at: None,
+        };
+        let texts = job.texts.into_iter().map(|text| (text.hash, text.body)).collect();
+        self.lock().jobs.push(Job { row, epoch: 0, lease_until: None, cancel: false, texts });
+        ready(Ok(()))
+    }
+
+    fn claim<'a>(
+        &'a self,
+        _: &'a str,
+        lease_for: Duration,
+        only: Option<&'a JobId>,
+    ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
+        let now = self.clock.now();
+        let mut state = self.lock();
+        let free = |job: &&mut Job| {
+            let run_out = job.lease_until.is_none_or(|until| until <= now);
+            let status = job.row.status;
+            only.is_none_or(|only| job.row.id == *only)
+                && (status == JobStatus::Queued || (status == JobStatus::Running && run_out))
+        };
+        let claimed = state.jobs.iter_mut().find(free).map(|job| {
+            job.epoch += 1;
+            job.row.status = JobStatus::Running;
+            job.lease_until = now.checked_add(lease_for).ok();
+            (Lease { job: job.row.id.clone(), epoch: job.epoch }, job.row.clone())
+        });
+        ready(Ok(claimed))
+    }
+
+    fn renew<'a>(
+        &'a self,
+        lease: &'a Lease,
+        lease_for: Duration,
+    ) -> BoxFuture<'a, Result<bool, RecordError>> {
+        let until = self.clock.now().checked_add(lease_for).ok();
+        ready(self.fenced(lease, |state, place| {
+            state.jobs[place].lease_until = until;
+            state.jobs[place].cancel
+        }))
+    }
+
+    fn finish<'a>(
+        &'a self,
+        lease: &'a Lease,
+        status: JobStatus,
+        error: Option<String>,
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        ready(self.fenced(lease, |state, place| {
+            let job = &mut state.jobs[place];
+            job.row.status = status;
+            job.row.error = error;
+            job.lease_until = None;
+            job.cancel = false;
+        }))
+    }
+
+    fn requeue<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<bool, RecordError>> {
+        let mut state = self.lock();
+        let stopped =
+            state.jobs.iter_mut().find(|found| found.row.id == *job && found.row.status.is_stopped());
+        ready(Ok(stopped.map(|job| job.row.status = JobStatus::Queued).is_some()))
+    }
+
+    fn cancel<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>> {
+        let mut state = self.lock();
+        let found = state.jobs.iter_mut().find(|found| found.row.id == *job).map(|job| {
+            match job.row.status {
+                JobStatus::Queued => job.row.status = JobStatus::Cancelled,
+                JobStatus::Running => job.cancel = true,
+                _ => {}
+            }
+            job.row.status
+        });
+        ready(Ok(found))
+    }
+
+    fn job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>> {
+        ready(Ok(self.lock().jobs.iter().find(|found| found.row.id == *job).map(|found| found.row.clone())))
+    }
+}

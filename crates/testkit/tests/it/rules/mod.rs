@@ -1,0 +1,16 @@
+//! The project's rules: what a reader may rely on without having read every file.
+//!
+//! Each test gathers everything that breaks its rule and fails once with the list and the reason.
+
+mod crates;
+mod dependencies;
+mod documents;
+mod repo;
+mod sources;
+mod words;
+
+/// Fails with every finding, one a line, under the rule that they break.
+#[track_caller]
+fn hold(rule: &str, findings: &[String]) {
+    assert!(findings.is_empty(), "{rule}\n  {}\n", findings.join("\n  "));
+}
