@@ -31,7 +31,7 @@ pub(super) fn config(common: &Common, config: &Config, args: &ConfigArgs) -> Out
         What::Show => say(config.to_toml()?.trim_end())?,
         What::Keys if common.json => json(&keys::all())?,
         What::Keys => {
-            let mut table = table(["key", "default", "what it is"]);
+            let mut table = table(["key", "~default", "~what it is"]);
             for key in keys::all() {
                 table.add_row([key.key, key.default, key.what]);
             }

@@ -28,7 +28,7 @@ pub(super) fn data(common: &Common, args: &DataArgs) -> Outcome {
         json(&json!({ "datasets": datasets, "count": datasets.len() }))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut table = table(["name", "hash", "symbols", "first day", "last day", ">days", ">bars"]);
+    let mut table = table(["name", "hash", "~symbols", "first day", "last day", ">days", ">bars"]);
     for one in &datasets {
         let symbols: Vec<&str> = one.symbols.iter().map(papertape_core::id::Symbol::as_str).collect();
         let day = |day: Option<papertape_core::time::Date>| {

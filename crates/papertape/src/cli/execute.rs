@@ -14,6 +14,7 @@ use papertape_core::record::{DayStatus, JobStatus};
 use papertape_runtime::config::SimulationConfig;
 use papertape_runtime::stopping::{StopSignal, Stopper};
 use papertape_store::JobDetails;
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -117,17 +118,29 @@ async fn show(app: &App, details: &JobDetails, progress: &Progress) -> Result<()
 async fn finish(app: &App, common: &Common, job: &JobId, elsewhere: Elsewhere) -> Outcome {
     let status = view::status(app, job.as_str()).await.map_err(of_view)?;
     let days_left = status.progress.pending > 0;
-    if common.json {
+    let lines = if common.json {
         json(&status)?;
+        Vec::new()
     } else {
-        summary::show(app, job).await?;
+        summary::show(app, job).await?
+    };
+    if !lines.is_empty() {
+        // Apart from what is said of the job.
+        note!("");
     }
     let took = status.total_duration_seconds.map(|took| format!(" in {}", seconds(took))).unwrap_or_default();
     let because = status.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
     let Elsewhere(elsewhere) = elsewhere;
     Ok(match status.status {
         JobStatus::Completed => {
-            note!("job {job} completed{took}");
+            if status.progress.skipped == status.progress.total_model_days {
+                let jobs: BTreeSet<&str> = lines.iter().map(|line| line.look_at.0.as_str()).collect();
+                let jobs = jobs.into_iter().collect::<Vec<_>>().join(", ");
+                note!("every day of job {job} was done before, by {jobs}");
+            } else {
+                note!("job {job} completed{took}");
+            }
+            what_next(&lines);
             ExitCode::SUCCESS
         }
         JobStatus::Queued | JobStatus::Running if elsewhere => {
@@ -147,4 +160,14 @@ async fn finish(app: &App, common: &Common, job: &JobId, elsewhere: Elsewhere) -
             ExitCode::from(FAILED)
         }
     })
+}
+
+/// What somebody may want to do with a job that is completed.
+fn what_next(lines: &[summary::Line]) {
+    let Some(line) = lines.iter().max_by_key(|line| line.trades) else { return };
+    let (job, date) = &line.look_at;
+    note!("\nNext:");
+    note!("  papertape serve   the API, and pages to read it");
+    note!("  papertape reasoning {job} --date {date} --agent {}   why it traded", line.result.model);
+    note!("  papertape replay {job}   the same again from the record, calling nothing");
 }

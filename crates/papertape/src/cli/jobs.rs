@@ -55,7 +55,7 @@ pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Out
         note!("there are no jobs");
         return Ok(ExitCode::SUCCESS);
     }
-    let mut table = table(["job", "status", "days", "agents", ">done", ">cost", "asked for (UTC)"]);
+    let mut table = table(["job", "status", "days", "~agents", ">done", ">cost", "asked for (UTC)"]);
     for job in &answer.jobs {
         table.add_row([
             job.job_id.clone(),
@@ -121,7 +121,7 @@ fn details(answer: &StatusAnswer, about: &JobSummary) -> Result<()> {
     }
     let broken: Vec<_> = answer.details.iter().filter(|day| day.status == DayStatus::Failed).collect();
     if !broken.is_empty() {
-        let mut table = table(["failed day", "agent", "because"]);
+        let mut table = table(["failed day", "agent", "~because"]);
         for day in broken {
             table.add_row([day.date.to_string(), day.model.clone(), day.error.clone().unwrap_or_default()]);
         }

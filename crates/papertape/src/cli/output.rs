@@ -3,7 +3,7 @@
 
 use super::progress;
 use anyhow::{Context as _, Result};
-use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{Attribute, Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write};
@@ -60,28 +60,27 @@ fn unless_gone<T>(result: io::Result<T>, otherwise: T) -> io::Result<T> {
     }
 }
 
-/// A table without frames, that wraps in a terminal and does not elsewhere. Columns are named; a name
-/// that begins with `>` is of a column of numbers.
+/// A table without frames. A column's name that begins with `>` is of a column of numbers; one that
+/// begins with `~` is of texts that may be broken where a terminal is too narrow.
 pub(super) fn table<const N: usize>(columns: [&str; N]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    if io::stdout().is_terminal() {
+    let is_terminal = io::stdout().is_terminal();
+    if is_terminal {
         table.set_content_arrangement(ContentArrangement::Dynamic);
     }
-    let bold = |name: &&str| {
-        let name = name.trim_start_matches('>').replace('_', " ");
-        if io::stdout().is_terminal() {
-            Cell::new(name).add_attribute(Attribute::Bold)
-        } else {
-            Cell::new(name)
-        }
-    };
-    table.set_header(columns.iter().map(bold));
+    table.set_header(columns.iter().map(|name| {
+        let cell = Cell::new(name.trim_start_matches(['>', '~']));
+        if is_terminal { cell.add_attribute(Attribute::Bold) } else { cell }
+    }));
     for (index, name) in columns.iter().enumerate() {
         if let Some(column) = table.column_mut(index) {
             column.set_padding((0, 2));
             if name.starts_with('>') {
                 column.set_cell_alignment(CellAlignment::Right);
+            }
+            if !name.starts_with('~') {
+                column.set_constraint(ColumnConstraint::ContentWidth);
             }
         }
     }
@@ -151,31 +150,41 @@ pub(super) fn bytes(value: u64) -> String {
     format!("{value:.1} TiB")
 }
 
+/// How wide stdout's terminal is; `None` where it is none.
+pub(super) fn terminal_width() -> Option<usize> {
+    if io::stdout().is_terminal() { Table::new().width().map(usize::from) } else { None }
+}
+
 /// How wide texts are set: the terminal's width, from 40 to 100.
 pub(super) fn width() -> usize {
-    Table::new().width().unwrap_or(100).clamp(40, 100).into()
+    terminal_width().unwrap_or(100).clamp(40, 100)
 }
 
 /// Breaks a text into lines of at most `width` characters, each beginning with `indent`. Lines that are
-/// there stay; words longer than a line are not broken.
+/// there stay; a word longer than a line is broken.
 pub(super) fn wrap(text: &str, width: usize, indent: &str) -> String {
     let room = width.saturating_sub(indent.chars().count()).max(20);
     let mut lines = Vec::new();
     for line in text.lines() {
-        let lead: String = line.chars().take_while(|c| *c == ' ').collect();
-        let mut current = String::new();
+        let lead: String = line.chars().take_while(|c| *c == ' ').take(room / 2).collect();
+        let room = room - lead.len();
+        let mut current = Vec::new();
         for word in line.split_whitespace() {
-            let taken = current.chars().count();
-            if taken > 0 && lead.len() + taken + 1 + word.chars().count() > room {
-                lines.push(format!("{indent}{lead}{current}"));
-                current.clear();
+            let mut word: Vec<char> = word.chars().collect();
+            if !current.is_empty() && current.len() + 1 + word.len() > room {
+                lines.push(format!("{indent}{lead}{}", current.drain(..).collect::<String>()));
             }
             if !current.is_empty() {
                 current.push(' ');
             }
-            current.push_str(word);
+            while current.is_empty() && word.len() > room {
+                let rest = word.split_off(room);
+                lines.push(format!("{indent}{lead}{}", word.iter().collect::<String>()));
+                word = rest;
+            }
+            current.append(&mut word);
         }
-        lines.push(format!("{indent}{lead}{current}").trim_end().to_owned());
+        lines.push(format!("{indent}{lead}{}", current.iter().collect::<String>()).trim_end().to_owned());
     }
     lines.join("\n")
 }
@@ -196,7 +205,8 @@ mod tests {
     #[test]
     fn texts_wrap_at_words_and_keep_their_lines() {
         let text = "one two three four five six\n\n  a list of many many words";
-        let lines = "| one two three\n| four five six\n|\n|   a list of many\n|   many words";
+        let lines = "| one two three four\n| five six\n|\n|   a list of many\n|   many words";
         assert_eq!(wrap(text, 22, "| "), lines);
+        assert_eq!(wrap("a 0123456789012345678901234", 22, "  "), "  a\n  01234567890123456789\n  01234");
     }
 }

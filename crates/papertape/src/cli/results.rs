@@ -28,8 +28,8 @@ pub(super) struct ResultsArgs {
     /// Of this agent alone
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// With how much of what was said
-    #[arg(long, value_enum, default_value_t = Level::None)]
+    /// With how much of what was said: none, summary, or full (in JSON alone)
+    #[arg(long, value_enum, value_name = "LEVEL", default_value_t = Level::None, hide_possible_values = true)]
     reasoning: Level,
 }
 

@@ -6,12 +6,13 @@ use super::way::Way;
 use super::{Common, Outcome, execute, way};
 use crate::config::Config;
 use crate::trigger::{Request, trigger};
+use crate::view::number;
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
 use papertape_agents::config::AgentConfig;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::time::{Date, parse_date};
-use papertape_runtime::budget::Budget;
+use papertape_runtime::budget::{Budget, Limit};
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
@@ -30,8 +31,8 @@ pub(super) struct RunArgs {
     /// Last day, included
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date, required_unless_present = "demo")]
     end: Option<Date>,
-    /// How agents work that are named by a model
-    #[arg(long, value_enum, default_value_t = Kind::Solo)]
+    /// How agents work that are named by a model: solo, one conversation with tools
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::Solo, hide_possible_values = true)]
     agent: Kind,
     /// A configured agent's name, or provider::model; repeat for more [default: the configured agents,
     /// else the house models]
@@ -104,7 +105,7 @@ pub(super) async fn run(common: &Common, config: Config, args: RunArgs) -> Outco
 /// What the one who asked should know before it begins.
 fn tell(warnings: &[String], skipped: usize, total: usize) {
     if skipped == total {
-        note!("all {total} model-days were done before; --replace does them again");
+        note!("all {total} model-days were done before: nothing is run; --replace does them again");
         return;
     }
     for warning in warnings {
@@ -171,6 +172,17 @@ fn limited(config: &Config, mut names: Vec<String>, most: u32) -> Result<Vec<Age
     Ok(agents)
 }
 
+/// A budget as the API takes it: amounts are numbers there.
+fn budget(budget: Budget) -> Value {
+    let limit = |limit: Limit| json!({ "tokens": limit.tokens, "usd": limit.usd.map(number) });
+    json!({
+        "job": limit(budget.job),
+        "agent": limit(budget.agent),
+        "day": limit(budget.day),
+        "summaries": limit(budget.summaries),
+    })
+}
+
 /// The request as the API takes it.
 fn body(request: &Request) -> Value {
     let mut body = json!({
@@ -181,9 +193,9 @@ fn body(request: &Request) -> Value {
         "symbols": request.symbols,
         "dataset": request.dataset,
         "market": request.market,
-        "initial_cash": request.initial_cash,
+        "initial_cash": request.initial_cash.map(number),
         "seed": request.seed,
-        "budget": request.budget,
+        "budget": request.budget.map(budget),
         "summaries": request.summaries,
         "replace_existing": request.replace_existing,
     });

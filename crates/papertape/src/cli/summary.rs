@@ -1,12 +1,14 @@
 //! What a job came to, as a table: an agent a line, beside what doing nothing would have come to.
 
 use super::failure::of_view;
-use super::output::{count, money, percent, say, table, text_of, two};
+use super::output::{count, percent, say, table, terminal_width, text_of, two, width, wrap};
 use crate::app::App;
 use crate::view::{self, RangeResult, ResultsAnswer, ResultsQuery, ViewError};
 use anyhow::Result;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::ports::{Queue as _, Record as _};
+use papertape_core::record::PositionRow;
+use papertape_core::time::Date;
 use papertape_runtime::config::SimulationConfig;
 use papertape_store::{PageRequest, ResultFilter};
 use rust_decimal::Decimal;
@@ -18,7 +20,7 @@ const HOUSE: &str = "House models are rules, no language models: they read the s
 
 /// Prints what the agents of a job came to. Agents all of whose days were done before are shown with
 /// the job that did them.
-pub(super) async fn show(app: &App, job: &JobId) -> Result<()> {
+pub(super) async fn show(app: &App, job: &JobId) -> Result<Vec<Line>> {
     let config = app.store.job(job).await?.and_then(|row| config(&row.config));
     let mut lines = Vec::new();
     let mut have: BTreeSet<String> = BTreeSet::new();
@@ -31,7 +33,8 @@ pub(super) async fn show(app: &App, job: &JobId) -> Result<()> {
             lines.extend(of_job(app, &from.job, Some(agent)).await?);
         }
     }
-    print(&lines)
+    print(&lines)?;
+    Ok(lines)
 }
 
 /// One agent's line.
@@ -41,6 +44,8 @@ pub(super) struct Line {
     pub(super) trades: u64,
     pub(super) rejected: u64,
     pub(super) cost: Option<Decimal>,
+    /// Where to look first: the newest day with a trade, else the newest day.
+    pub(super) look_at: (JobId, Date),
 }
 
 /// Prints the table, or that there is nothing yet.
@@ -51,42 +56,9 @@ pub(super) fn print(lines: &[Line]) -> Result<()> {
     ) else {
         return say("no day is done yet");
     };
-    let mut table = table([
-        "agent",
-        "what it is",
-        ">return",
-        ">a year",
-        ">Sharpe",
-        ">max drawdown",
-        ">vs buy & hold",
-        ">trades",
-        ">rejected",
-        ">days",
-        ">failed",
-        ">cost",
-    ]);
-    for line in lines {
-        let metrics = &line.result.period_metrics;
-        let held =
-            line.result.baselines.as_ref().and_then(|both| both.buy_and_hold.period_metrics.total_return);
-        let ahead = metrics.total_return.zip(held).map(|(own, held)| own - held);
-        table.add_row([
-            line.result.model.clone(),
-            what_it_is(&line.result, line.model.as_deref()),
-            percent(metrics.total_return),
-            percent(metrics.annualised_return),
-            two(metrics.sharpe),
-            percent(metrics.max_drawdown),
-            percent(ahead),
-            count(line.trades),
-            count(line.rejected),
-            metrics.days.to_string(),
-            line.result.provenance.failed_days.len().to_string(),
-            line.cost.map_or_else(|| "-".to_owned(), |cost| format!("${}", cost.round_dp(4).normalize())),
-        ]);
-    }
+    let rows: Vec<[String; COLUMNS.len()]> = lines.iter().map(cells).collect();
     say(format_args!("{first} to {last}\n"))?;
-    say(text_of(&table))?;
+    say(laid_out(&rows))?;
     let mut below = Vec::new();
     if let Some(both) = lines.iter().find_map(|line| line.result.baselines.as_ref()) {
         let of = |metrics: &view::Metrics| percent(metrics.total_return);
@@ -102,7 +74,68 @@ pub(super) fn print(lines: &[Line]) -> Result<()> {
     if lines.iter().any(|line| line.result.provenance.point_in_time.as_deref() == Some("unverified")) {
         below.push("Some of it used outside tools: point in time unverified.".to_owned());
     }
-    say(format_args!("\n{}", below.join("\n")))
+    say("")?;
+    below.iter().try_for_each(|text| say(wrap(text, width(), "")))
+}
+
+/// The figures of an agent.
+const COLUMNS: [&str; 11] = [
+    "agent",
+    "~what it is",
+    ">return",
+    ">a year",
+    ">Sharpe",
+    ">max drawdown",
+    ">vs buy & hold",
+    ">trades",
+    ">rejected",
+    ">days failed",
+    ">cost",
+];
+
+fn cells(line: &Line) -> [String; COLUMNS.len()] {
+    let metrics = &line.result.period_metrics;
+    let held = line.result.baselines.as_ref().and_then(|both| both.buy_and_hold.period_metrics.total_return);
+    let ahead = metrics.total_return.zip(held).map(|(own, held)| own - held);
+    [
+        line.result.model.clone(),
+        what_it_is(&line.result, line.model.as_deref()),
+        percent(metrics.total_return),
+        percent(metrics.annualised_return),
+        two(metrics.sharpe),
+        percent(metrics.max_drawdown),
+        percent(ahead),
+        count(line.trades),
+        count(line.rejected),
+        format!("{} of {}", line.result.provenance.failed_days.len(), metrics.days),
+        line.cost.map_or_else(|| "-".to_owned(), |cost| format!("${}", cost.round_dp(4).normalize())),
+    ]
+}
+
+/// An agent a line; or, in a terminal that is too narrow for that, an agent a column, where these fit.
+fn laid_out(rows: &[[String; COLUMNS.len()]]) -> String {
+    let mut across = table(COLUMNS);
+    across.add_rows(rows);
+    let widest =
+        |texts: &mut dyn Iterator<Item = &str>| texts.map(|text| text.chars().count() + 2).max().unwrap_or(0);
+    let wide: usize = (0..COLUMNS.len())
+        .map(|at| widest(&mut rows.iter().map(|row| row[at].as_str()).chain([COLUMNS[at]])))
+        .sum();
+    let high: usize = 15 + rows.iter().map(|row| widest(&mut row.iter().map(String::as_str))).sum::<usize>();
+    match terminal_width() {
+        Some(width) if wide > width && high <= width => {
+            let mut lines = vec![String::new(); COLUMNS.len()];
+            for (at, line) in lines.iter_mut().enumerate() {
+                line.push_str(&format!("{:<15}", COLUMNS[at].trim_start_matches(['>', '~'])));
+                for row in rows {
+                    let wide = widest(&mut row.iter().map(String::as_str));
+                    line.push_str(&format!("{:>wide$}", row[at]));
+                }
+            }
+            lines.join("\n")
+        }
+        _ => text_of(&across),
+    }
 }
 
 fn what_it_is(result: &RangeResult, model: Option<&str>) -> String {
@@ -137,6 +170,7 @@ pub(super) async fn beside(app: &App, results: Vec<RangeResult>) -> Result<Vec<L
         let jobs: BTreeSet<&str> =
             result.daily_portfolio_values.iter().map(|day| day.job_id.as_str()).collect();
         let (mut trades, mut rejected, mut cost, mut model) = (0, 0, Decimal::ZERO, None);
+        let mut look_at = (JobId::new(&result.job_id), result.end_date);
         for job in jobs {
             let job = JobId::new(job);
             let filter = ResultFilter {
@@ -145,9 +179,12 @@ pub(super) async fn beside(app: &App, results: Vec<RangeResult>) -> Result<Vec<L
                 agent: Some(agent.clone()),
                 job: Some(job.clone()),
             };
-            let (more_trades, more_rejected) = orders(app, &filter).await?;
-            trades += more_trades;
-            rejected += more_rejected;
+            let found = orders(app, &filter).await?;
+            trades += found.trades;
+            rejected += found.rejected;
+            if let Some(date) = found.newest_trade {
+                look_at = (job.clone(), date);
+            }
             let spent = app.store.spent(&job).await?;
             let in_range = |date| date >= result.start_date && date <= result.end_date;
             let own = spent.iter().filter(|row| row.agent == agent && in_range(row.date));
@@ -156,7 +193,7 @@ pub(super) async fn beside(app: &App, results: Vec<RangeResult>) -> Result<Vec<L
             model = config.and_then(|config| model_of(&config, &agent)).or(model);
         }
         let priced = result.is_llm == Some(false) || cost > Decimal::ZERO;
-        lines.push(Line { result, model, trades, rejected, cost: priced.then_some(cost) });
+        lines.push(Line { result, model, trades, rejected, cost: priced.then_some(cost), look_at });
     }
     Ok(lines)
 }
@@ -174,26 +211,32 @@ fn model_of(config: &SimulationConfig, agent: &AgentName) -> Option<String> {
 }
 
 /// Fills and refused orders.
-async fn orders(app: &App, filter: &ResultFilter) -> Result<(u64, u64)> {
+#[derive(Default)]
+struct Orders {
+    trades: u64,
+    rejected: u64,
+    newest_trade: Option<Date>,
+}
+
+async fn orders(app: &App, filter: &ResultFilter) -> Result<Orders> {
     const TRADES: [&str; 7] = ["buy", "sell", "short", "cover", "stop", "target", "liquidation"];
-    let (mut trades, mut rejected) = (0, 0);
+    let is_trade = |row: &&PositionRow| TRADES.contains(&row.action_type.as_str());
+    let mut orders = Orders::default();
     let mut page = PageRequest::first(200);
     loop {
         let found = app.store.results(filter, &page).await?;
         for session in &found.items {
-            let is_trade =
-                |row: &&papertape_core::record::PositionRow| TRADES.contains(&row.action_type.as_str());
-            trades += session.positions.iter().filter(is_trade).count() as u64;
-            rejected += session.orders.iter().filter(|order| order.status == "rejected").count() as u64;
+            let trades = session.positions.iter().filter(is_trade).count() as u64;
+            orders.trades += trades;
+            orders.rejected +=
+                session.orders.iter().filter(|order| order.status == "rejected").count() as u64;
+            if trades > 0 {
+                orders.newest_trade = Some(session.date);
+            }
         }
         match found.next {
             Some(cursor) => page = PageRequest::after(200, &cursor),
-            None => return Ok((trades, rejected)),
+            None => return Ok(orders),
         }
     }
-}
-
-/// What an account came to, in money.
-pub(super) fn from_to(result: &RangeResult) -> String {
-    format!("{} to {}", money(result.starting_portfolio_value), money(result.ending_portfolio_value))
 }

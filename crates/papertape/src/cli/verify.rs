@@ -58,10 +58,6 @@ pub(super) async fn verify(common: &Common, config: Config, args: VerifyArgs) ->
         return Ok(ExitCode::from(FAILED));
     }
     let sessions = count(report.heads.len() as u64);
-    note!(
-        "the chains of {sessions} sessions are whole, {} links; a head that was published before shows",
-        count(report.links)
-    );
-    note!("that nothing was rewritten since");
+    note!("the chains of {sessions} sessions are whole, {} links", count(report.links));
     Ok(ExitCode::SUCCESS)
 }

@@ -8,7 +8,9 @@ use crate::address::Address;
 use crate::app::{Access, App, database_file};
 use crate::config::Config;
 use anyhow::{Context as _, Result};
-use papertape_store::StoreError;
+use papertape_core::id::JobId;
+use papertape_core::ports::Queue as _;
+use papertape_store::{JobFilter, PageRequest, StoreError};
 
 /// How a command that writes comes to the record.
 pub(super) enum Way {
@@ -88,20 +90,27 @@ fn there_is_a_record(config: &Config) -> Result<()> {
 }
 
 /// The job that is named, where `latest` is the newest one.
-pub(super) async fn job_named(app: &App, job: &str) -> Result<papertape_core::id::JobId> {
-    use papertape_core::ports::Queue as _;
+pub(super) async fn job_named(app: &App, job: &str) -> Result<JobId> {
     if job.is_empty() || job.contains('\0') {
         return Err(usage("a job's id is a text"));
     }
     if job == "latest" {
-        let filter = papertape_store::JobFilter::default();
-        let newest = app.store.jobs(&filter, &papertape_store::PageRequest::first(1)).await?;
-        let newest = newest.items.into_iter().next();
-        return Ok(newest.ok_or_else(|| not_found("there are no jobs yet"))?.job.id);
+        return latest(app).await?.ok_or_else(|| not_found("there are no jobs yet"));
     }
-    let id = papertape_core::id::JobId::new(job);
+    let id = JobId::new(job);
     match app.store.job(&id).await? {
         Some(_) => Ok(id),
         None => Err(super::failure::no_job(job)),
     }
+}
+
+/// The newest job that has done, or is to do, something; else the newest one.
+async fn latest(app: &App) -> Result<Option<JobId>> {
+    let newest = app.store.jobs(&JobFilter::default(), &PageRequest::first(200)).await?;
+    let jobs = newest.items;
+    let works = jobs.iter().find(|item| {
+        let days = item.days;
+        days.completed + days.failed + days.queued + days.running > 0
+    });
+    Ok(works.or(jobs.first()).map(|item| item.job.id.clone()))
 }

@@ -51,8 +51,10 @@ fn within(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// TOML's errors are drawings of several lines.
+/// TOML's errors are drawings of several lines: what is drawn is left out.
 fn single_line(text: &str) -> String {
-    let parts = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('|'));
-    parts.collect::<Vec<_>>().join(" ")
+    let is_drawn =
+        |line: &&str| line.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start().starts_with('|');
+    let parts = text.lines().map(str::trim).filter(|line| !line.is_empty() && !is_drawn(line));
+    parts.collect::<Vec<_>>().join(": ")
 }
