@@ -60,7 +60,7 @@ pub struct DayDetail {
     /// The agent.
     pub model: String,
     /// `queued`, `running`, `completed`, `failed` or `skipped`.
-    #[schema(value_type = String)]
+    #[schema(schema_with = super::vocabulary::day_status)]
     pub status: DayStatus,
     /// Why it failed or was skipped.
     pub error: Option<String>,
@@ -78,7 +78,7 @@ pub struct StatusAnswer {
     /// The job.
     pub job_id: String,
     /// `queued`, `running`, `completed`, `partial`, `failed` or `cancelled`.
-    #[schema(value_type = String)]
+    #[schema(schema_with = super::vocabulary::job_status)]
     pub status: JobStatus,
     /// Model-days by status.
     pub progress: Progress,
@@ -121,7 +121,7 @@ pub struct JobSummary {
     /// `simulate`.
     pub kind: String,
     /// `queued`, `running`, `completed`, `partial`, `failed` or `cancelled`.
-    #[schema(value_type = String)]
+    #[schema(schema_with = super::vocabulary::job_status)]
     pub status: JobStatus,
     /// Why it stopped before its end.
     pub error: Option<String>,

@@ -9,6 +9,7 @@ mod number;
 mod reasoning;
 mod results;
 mod sessions;
+pub mod vocabulary;
 
 pub use health::{HealthAnswer, HealthState, health};
 pub use jobs::{

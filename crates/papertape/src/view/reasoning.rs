@@ -62,7 +62,7 @@ pub struct SessionAnswer {
     /// `false`: a rule-based house model, no language model.
     pub is_llm: Option<bool>,
     /// `running`, `completed` or `failed`.
-    #[schema(value_type = String)]
+    #[schema(schema_with = super::vocabulary::day_status)]
     pub status: DayStatus,
     /// Why it failed.
     pub error: Option<String>,
@@ -120,7 +120,7 @@ pub struct MessageAnswer {
     /// From 0 in a session, in the order of commits.
     pub message_index: u32,
     /// `user`, `assistant` or `tool`.
-    #[schema(value_type = String)]
+    #[schema(schema_with = super::vocabulary::role)]
     pub role: Role,
     /// The text; empty for a turn of tool calls alone.
     pub content: String,

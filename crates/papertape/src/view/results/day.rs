@@ -177,7 +177,7 @@ pub struct DayMetadata {
     /// The session.
     pub session_id: i64,
     /// `running`, `completed` or `failed`.
-    #[schema(value_type = String)]
+    #[schema(schema_with = super::super::vocabulary::day_status)]
     pub status: DayStatus,
     /// Why it failed.
     pub error: Option<String>,

@@ -59,7 +59,7 @@ pub struct DailyPortfolioValue {
     /// Cash.
     pub cash: f64,
     /// How the day ended: `completed` or `failed`.
-    #[schema(value_type = String)]
+    #[schema(schema_with = super::super::vocabulary::day_status)]
     pub status: DayStatus,
     /// Was it a day of full research?
     pub full_research: bool,

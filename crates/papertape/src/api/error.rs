@@ -1,0 +1,106 @@
+//! How the API refuses.
+
+use crate::trigger::TriggerError;
+use crate::view::ViewError;
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use std::sync::Arc;
+use utoipa::ToSchema;
+
+/// Every error's body.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ErrorBody {
+    /// For programs: which error.
+    #[schema(example = "invalid_input", pattern = "^[a-z_]+$")]
+    pub error: &'static str,
+    /// For people: what is wrong; bad input is named by its field.
+    #[schema(example = "date: `2012-13-01` is not a date of the form YYYY-MM-DD")]
+    pub message: String,
+}
+
+/// Why a request is not done.
+#[derive(Debug, thiserror::Error)]
+pub enum ApiError {
+    /// The request must be another. Names the field.
+    #[error("{0}")]
+    Invalid(String),
+    /// The `Host` header names another host.
+    #[error("the Host header does not name this server; see server.allowed_hosts")]
+    Host,
+    /// A page of another origin wants to write.
+    #[error("writes are taken from this server's own pages and from programs, not from other origins")]
+    Origin,
+    /// There is nothing of the kind.
+    #[error("{0}")]
+    NotFound(String),
+    /// The address knows other methods.
+    #[error("this address does not know this method; see the Allow header")]
+    MethodNotAllowed,
+    /// It is not in a state for this.
+    #[error("{0}")]
+    Conflict(String),
+    /// The body is too large.
+    #[error("the body is larger than {0} bytes")]
+    TooLarge(usize),
+    /// The body is not JSON.
+    #[error("the body must be JSON, with the Content-Type application/json")]
+    MediaType,
+    /// It failed here. What it was is logged, and not told.
+    #[error("the server failed; its log says why")]
+    Internal(anyhow::Error),
+}
+
+impl ApiError {
+    fn status(&self) -> (StatusCode, &'static str) {
+        match self {
+            Self::Invalid(_) => (StatusCode::BAD_REQUEST, "invalid_input"),
+            Self::Host => (StatusCode::FORBIDDEN, "host_not_allowed"),
+            Self::Origin => (StatusCode::FORBIDDEN, "foreign_origin"),
+            Self::NotFound(_) => (StatusCode::NOT_FOUND, "not_found"),
+            Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
+            Self::Conflict(_) => (StatusCode::CONFLICT, "conflict"),
+            Self::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
+            Self::MediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
+            Self::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal_error"),
+        }
+    }
+}
+
+/// What failed here: left in the answer's extensions for the one place that logs it.
+#[derive(Clone, Debug)]
+pub(super) struct Failure(pub(super) Arc<anyhow::Error>);
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let (status, error) = self.status();
+        let body = Json(ErrorBody { error, message: self.to_string() });
+        let mut response = (status, body).into_response();
+        if let Self::Internal(cause) = self {
+            response.extensions_mut().insert(Failure(Arc::new(cause)));
+        }
+        response
+    }
+}
+
+impl From<ViewError> for ApiError {
+    fn from(error: ViewError) -> Self {
+        match error {
+            ViewError::Bad { .. } => Self::Invalid(error.to_string()),
+            ViewError::NotFound(what) => Self::NotFound(what),
+            ViewError::Record(cause) => Self::Internal(cause),
+        }
+    }
+}
+
+impl From<TriggerError> for ApiError {
+    fn from(error: TriggerError) -> Self {
+        match error {
+            TriggerError::Bad { .. } => Self::Invalid(error.to_string()),
+            TriggerError::NotFound(_) => Self::NotFound(error.to_string()),
+            TriggerError::Conflict(why) => Self::Conflict(why),
+            TriggerError::Record(cause) => Self::Internal(cause),
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! `GET /sessions/{session_id}/exposures`
+
+use super::error::ApiError;
+use super::extract::{PageParams, Query, SessionPath};
+use super::responses::Read;
+use crate::app::App;
+use crate::view::{self, ExposuresAnswer, SessionQuery};
+use axum::Json;
+use axum::extract::State;
+
+/// What a session was shown of the market
+#[utoipa::path(
+    get,
+    path = "/sessions/{session_id}/exposures",
+    tag = "record",
+    params(("session_id" = i64, Path, description = "The session", minimum = 1), PageParams),
+    responses((status = 200, body = ExposuresAnswer, description = "A page of reads; it may be empty"), Read)
+)]
+pub(super) async fn exposures(
+    State(app): State<App>,
+    SessionPath(session_id): SessionPath,
+    Query(PageParams { limit, cursor }): Query<PageParams>,
+) -> Result<Json<ExposuresAnswer>, ApiError> {
+    Ok(Json(view::exposures(&app, SessionQuery { session_id, limit, cursor }).await?))
+}

@@ -1,0 +1,174 @@
+//! How requests are read: like axum's own extractors, but that every refusal has the API's shape and
+//! names the field.
+
+use super::error::ApiError;
+use crate::app::App;
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Uri};
+use papertape_core::time::{Date, parse_date};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
+
+/// The query. Unknown parameters are refused by `deny_unknown_fields` of the type.
+#[derive(Debug)]
+pub(super) struct Query<T>(pub(super) T);
+
+impl<T: DeserializeOwned> FromRequestParts<App> for Query<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, ApiError> {
+        query(&parts.uri).map(Self)
+    }
+}
+
+fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, ApiError> {
+    axum::extract::Query::try_from_uri(uri).map(|axum::extract::Query(query)| query).map_err(|rejection| {
+        let text = rejection.body_text();
+        let text = text.strip_prefix("Failed to deserialize query string: ").unwrap_or(&text);
+        ApiError::Invalid(text.to_owned())
+    })
+}
+
+/// A JSON body, no larger than the configured limit.
+#[derive(Debug)]
+pub(super) struct Body<T>(pub(super) T);
+
+impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
+        if !is_json(request.headers()) {
+            return Err(ApiError::MediaType);
+        }
+        let limit = app.config.server.body_limit_bytes;
+        let bytes = axum::body::to_bytes(request.into_body(), limit).await.map_err(|error| {
+            // The connection broke, where it is not the limit; then nobody reads this.
+            tracing::debug!(error = %error, "a body could not be read");
+            ApiError::TooLarge(limit)
+        })?;
+        body(&bytes).map(Self)
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+}
+
+fn body<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, ApiError> {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let path = error.path().to_string();
+        let field = if path == "." { "body" } else { path.as_str() };
+        ApiError::Invalid(format!("{field}: {}", error.inner()))
+    })?;
+    reader.end().map_err(|error| ApiError::Invalid(format!("body: {error}")))?;
+    Ok(read)
+}
+
+/// `{job_id}` of a path.
+#[derive(Debug)]
+pub(super) struct JobPath(pub(super) String);
+
+impl FromRequestParts<App> for JobPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        match Path::<String>::from_request_parts(parts, app).await {
+            Ok(Path(job)) => Ok(Self(job)),
+            Err(_) => Err(ApiError::Invalid("job_id: it is not UTF-8".to_owned())),
+        }
+    }
+}
+
+/// `{session_id}` of a path.
+#[derive(Debug)]
+pub(super) struct SessionPath(pub(super) i64);
+
+impl FromRequestParts<App> for SessionPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        match Path::<i64>::from_request_parts(parts, app).await {
+            Ok(Path(session)) => Ok(Self(session)),
+            Err(_) => Err(ApiError::Invalid("session_id: it is not a whole number".to_owned())),
+        }
+    }
+}
+
+/// A day of the form `YYYY-MM-DD`, and nothing else.
+pub(super) fn day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Date, D::Error> {
+    parse_date(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+}
+
+/// The same, where it may be absent or `null`.
+pub(super) fn maybe_day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Date>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?;
+    text.map(|text| parse_date(&text)).transpose().map_err(D::Error::custom)
+}
+
+/// `true` or `false`, in letters of either case, for some languages write `True`.
+pub(super) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    match text.to_ascii_lowercase().as_str() {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(D::Error::custom(format!("`{text}` is neither true nor false"))),
+    }
+}
+
+/// Which part of a list.
+#[derive(Clone, Debug, Default, Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct PageParams {
+    /// How many at most.
+    #[param(minimum = 1, maximum = 200)]
+    pub(super) limit: Option<u32>,
+    /// `next_cursor` of the page before.
+    pub(super) cursor: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Asked {
+        #[serde(default, deserialize_with = "maybe_day")]
+        date: Option<Date>,
+        #[serde(default, deserialize_with = "flag")]
+        whole: bool,
+        #[serde(default)]
+        list: Vec<u32>,
+    }
+
+    fn check<T: std::fmt::Debug>(result: Result<T, ApiError>, expected: &str) {
+        assert_eq!(result.expect_err("refused").to_string(), expected);
+    }
+
+    #[test]
+    fn a_query_is_read_and_its_wrong_field_named() {
+        let asked: Asked = query(&Uri::from_static("/x?date=2012-10-01&whole=True")).expect("it is right");
+        assert_eq!(asked.date, Some(jiff::civil::date(2012, 10, 1)));
+        assert!(asked.whole && asked.list.is_empty());
+        let wrong = |uri| query::<Asked>(&Uri::from_static(uri));
+        check(wrong("/x?date=2012-13-01"), "date: `2012-13-01` is not a date of the form YYYY-MM-DD");
+        check(wrong("/x?whole=yes"), "whole: `yes` is neither true nor false");
+        check(wrong("/x?what=1"), "what: unknown field `what`, expected one of `date`, `whole`, `list`");
+    }
+
+    #[test]
+    fn a_body_is_read_and_its_wrong_field_named() {
+        let wrong = |text: &'static str| body::<Asked>(&Bytes::from_static(text.as_bytes()));
+        check(wrong(""), "body: EOF while parsing a value at line 1 column 0");
+        check(wrong(r#"{"list":[1,"2"]}"#), "list[1]: invalid type: string \"2\", expected u32 at line 1 column 14");
+        check(wrong(r#"{"what":1}"#), "what: unknown field `what`, expected one of `date`, `whole`, `list` at line 1 column 7");
+        check(wrong(r#"{} {}"#), "body: trailing characters at line 1 column 4");
+        check(wrong(r#"{"date":20121001}"#), "date: invalid type: integer `20121001`, expected a string at line 1 column 16");
+    }
+}

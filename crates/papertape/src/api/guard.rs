@@ -1,0 +1,136 @@
+//! What stands around every route: who may ask, what an answer tells the browser, and how a failure is
+//! logged.
+
+use super::error::{ApiError, Failure};
+use crate::app::App;
+use crate::config::Config;
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::header::{
+    CONTENT_SECURITY_POLICY, HOST, HeaderName, ORIGIN, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderValue, Method};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::{IntoResponse as _, Response};
+use std::any::Any;
+use std::net::IpAddr;
+use tower_http::catch_panic::CatchPanicLayer;
+
+/// Nothing from outside. Images may be in the page itself, as the docs page's icons are.
+const POLICY: &str = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; \
+                      form-action 'self'; frame-ancestors 'none'";
+
+/// Puts the guards around the routes.
+pub(super) fn around(routes: Router, app: App) -> Router {
+    routes
+        .layer(from_fn(same_origin))
+        .layer(from_fn_with_state(app, known_host))
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn(tell))
+}
+
+/// Names that reach this machine alone are always good; other names must be configured. Else a page
+/// whose own name is made to resolve to this machine could read what is here.
+async fn known_host(State(app): State<App>, request: Request, next: Next) -> Response {
+    let host = request.uri().host().map(str::to_owned).or_else(|| header(request.headers(), &HOST));
+    match host {
+        Some(host) if is_known(&host, &app.config) => next.run(request).await,
+        _ => ApiError::Host.into_response(),
+    }
+}
+
+fn is_known(host: &str, config: &Config) -> bool {
+    let name = without_port(host).to_ascii_lowercase();
+    let same = |allowed: &String| allowed.eq_ignore_ascii_case(host) || allowed.eq_ignore_ascii_case(&name);
+    if name == "localhost" || config.server.allowed_hosts.iter().any(same) {
+        return true;
+    }
+    let address: Option<IpAddr> = name.trim_start_matches('[').trim_end_matches(']').parse().ok();
+    address.is_some_and(|address| address.is_loopback() || address == config.listen.ip())
+}
+
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !name.ends_with(':') => name,
+        _ => host,
+    }
+}
+
+/// A browser says where a write comes from; programs do not.
+async fn same_origin(request: Request, next: Next) -> Response {
+    let is_read = [Method::GET, Method::HEAD, Method::OPTIONS].contains(request.method());
+    let origin = header(request.headers(), &ORIGIN);
+    let host = header(request.headers(), &HOST).unwrap_or_default();
+    let is_own = |origin: String| {
+        origin.split_once("://").is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(&host))
+    };
+    if is_read || origin.is_none_or(is_own) { next.run(request).await } else { ApiError::Origin.into_response() }
+}
+
+fn header(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+    headers.get(name)?.to_str().ok().map(str::to_owned)
+}
+
+/// The answer's headers, and the log line of a failure: the one place where it is logged.
+async fn tell(request: Request, next: Next) -> Response {
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let mut response = next.run(request).await;
+    if let Some(Failure(cause)) = response.extensions().get() {
+        tracing::error!(%method, path, error = format!("{cause:#}"), "a request failed");
+    }
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    response
+}
+
+fn panicked(cause: Box<dyn Any + Send + 'static>) -> Response {
+    let text = cause.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| cause.downcast_ref::<&str>().copied()).unwrap_or("no message");
+    ApiError::Internal(anyhow::anyhow!("panicked: {text}")).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::Body;
+    use axum::routing::get;
+    use tower::ServiceExt as _;
+
+    #[test]
+    fn loopback_and_what_is_configured_are_known() {
+        let mut config = Config::default();
+        config.server.allowed_hosts = vec!["Papertape.example".to_owned(), "other.example:8443".to_owned()];
+        config.listen = "10.1.2.3:80".parse().expect("an address");
+        let known = [
+            "localhost",
+            "LOCALHOST:8080",
+            "127.0.0.1:8080",
+            "127.9.9.9",
+            "[::1]:8080",
+            "papertape.example:80",
+            "other.example:8443",
+            "10.1.2.3",
+        ];
+        for host in known {
+            assert!(is_known(host, &config), "{host}");
+        }
+        let unknown = ["", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "10.1.2.4"];
+        for host in unknown {
+            assert!(!is_known(host, &config), "{host}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_an_answer_like_any_other() {
+        let fails = async || -> Response { panic!("on purpose") };
+        let router = Router::new().route("/", get(fails)).layer(CatchPanicLayer::custom(panicked));
+        let request = axum::http::Request::get("/").body(Body::empty()).expect("a request");
+        let response = router.oneshot(request).await.expect("an answer");
+        assert_eq!(response.status(), 500);
+        let body = axum::body::to_bytes(response.into_body(), 1000).await.expect("a body");
+        assert_eq!(&body[..], br#"{"error":"internal_error","message":"the server failed; its log says why"}"#);
+    }
+}

@@ -1,0 +1,46 @@
+//! `GET /jobs`
+
+use super::error::ApiError;
+use super::extract::Query;
+use super::responses::Read;
+use crate::app::App;
+use crate::view::{self, JobsAnswer, JobsQuery};
+use axum::Json;
+use axum::extract::State;
+use papertape_core::record::JobStatus;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+/// Which jobs.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Params {
+    /// Of this kind: `simulate`.
+    kind: Option<String>,
+    /// In this status.
+    #[param(schema_with = crate::view::vocabulary::job_status)]
+    status: Option<JobStatus>,
+    /// How many at most.
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<u32>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// Jobs, newest first
+#[utoipa::path(
+    get,
+    path = "/jobs",
+    tag = "simulation",
+    params(Params),
+    responses((status = 200, body = JobsAnswer, description = "A page of jobs; it may be empty"), Read)
+)]
+pub(super) async fn jobs(
+    State(app): State<App>,
+    Query(params): Query<Params>,
+) -> Result<Json<JobsAnswer>, ApiError> {
+    let query =
+        JobsQuery { kind: params.kind, status: params.status, limit: params.limit, cursor: params.cursor };
+    Ok(Json(view::jobs(&app, query).await?))
+}

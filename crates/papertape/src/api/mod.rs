@@ -1,0 +1,101 @@
+//! The HTTP API: one file an endpoint, rules in `docs/api.md`, answers made by [`crate::view`].
+//!
+//! It decides nothing about a job and knows no SQL. Every refusal has the one shape of
+//! [`error::ErrorBody`], whoever refuses: an endpoint, an extractor, the router, a guard or a panic.
+
+pub mod error;
+
+mod branch;
+mod cancel;
+mod docs;
+mod exposures;
+mod extract;
+mod guard;
+mod health;
+mod job;
+mod jobs;
+mod landing;
+mod queued;
+mod reasoning;
+mod responses;
+mod results;
+mod resume;
+mod status;
+mod steps;
+mod trigger;
+
+use crate::app::App;
+use anyhow::{Context as _, Result};
+use axum::Router;
+use error::ApiError;
+use papertape_runtime::stopping::StopSignal;
+use tokio::net::TcpListener;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+/// What all endpoints have in common, for the OpenAPI document.
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Papertape",
+        description = "Paper-trades desks of LLM agents over market days and keeps everything on one durable \
+                       tape. Errors are `{\"error\": \"snake_case_code\", \"message\": \"…\"}`; lists are paged by \
+                       `cursor` and `next_cursor`; money and quantities are JSON numbers; days are YYYY-MM-DD, \
+                       instants are RFC 3339 in UTC.",
+    ),
+    components(schemas(error::ErrorBody)),
+    tags(
+        (name = "simulation", description = "Start, watch, stop and resume simulations"),
+        (name = "record", description = "What agents were shown, said, decided and did"),
+        (name = "server", description = "The server itself"),
+    )
+)]
+struct Document;
+
+/// The routes that the OpenAPI document describes.
+fn described() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(Document::openapi())
+        .routes(routes!(trigger::trigger))
+        .routes(routes!(status::status))
+        .routes(routes!(cancel::cancel))
+        .routes(routes!(resume::resume))
+        .routes(routes!(branch::branch))
+        .routes(routes!(jobs::jobs))
+        .routes(routes!(job::job))
+        .routes(routes!(reasoning::reasoning))
+        .routes(routes!(results::results))
+        .routes(routes!(steps::steps))
+        .routes(routes!(exposures::exposures))
+        .routes(routes!(health::health))
+}
+
+/// The OpenAPI document.
+#[must_use]
+pub fn openapi() -> utoipa::openapi::OpenApi {
+    described().into_openapi()
+}
+
+/// All of it, with its guards.
+#[must_use]
+pub fn router(app: App) -> Router {
+    let (routes, document) = described().split_for_parts();
+    let routes = routes
+        .merge(docs::routes(document))
+        .merge(landing::routes())
+        .fallback(async || ApiError::NotFound("there is nothing at this address".to_owned()))
+        .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
+        .with_state(app.clone());
+    guard::around(routes, app)
+}
+
+/// Answers requests until shutdown, then lets those under way end. Running jobs is another's business.
+///
+/// # Errors
+/// The listener's.
+pub async fn serve(app: App, listener: TcpListener, mut shutdown: StopSignal) -> Result<()> {
+    let stopped = async move {
+        shutdown.stopped().await;
+    };
+    axum::serve(listener, router(app)).with_graceful_shutdown(stopped).await.context("the server failed")
+}

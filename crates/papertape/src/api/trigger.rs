@@ -1,0 +1,294 @@
+//! `POST /simulate/trigger`
+
+use super::error::ApiError;
+use super::extract::{Body, day, maybe_day};
+use super::queued::QueuedAnswer;
+use super::responses::Send;
+use crate::app::App;
+use crate::trigger::Request;
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use papertape_agents::config::{AgentConfig, AgentKind, Language, Limits};
+use papertape_core::broker::parse_amount;
+use papertape_core::id::AgentName;
+use papertape_core::message::{ModelName, Sampling};
+use papertape_core::time::Date;
+use papertape_runtime::budget::{Budget, Limit};
+use rust_decimal::Decimal;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Number, Value};
+use utoipa::ToSchema;
+
+/// The most agents of one job.
+const MOST_AGENTS: usize = 64;
+
+/// What to simulate. Everything but `end_date` has a default in the server's config.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({
+    "start_date": "2012-10-01",
+    "end_date": "2012-10-05",
+    "models": ["house::momentum", "house::contrarian"],
+    "symbols": ["AAPL", "IBM"],
+    "initial_cash": 10000
+}))]
+pub(super) struct TriggerBody {
+    /// First day; absent or `null`: each agent goes on where its newest completed job ended.
+    #[serde(default, deserialize_with = "maybe_day")]
+    start_date: Option<Date>,
+    /// Last day, included.
+    #[serde(deserialize_with = "day")]
+    end_date: Date,
+    /// Names of configured agents, or models as solo agents: `provider::model`.
+    #[schema(max_items = 64)]
+    models: Option<Vec<String>>,
+    /// Do again what has been done, and mark the jobs that did it as superseded. Nothing is deleted.
+    replace_existing: Option<bool>,
+    /// Agents, given whole.
+    #[schema(max_items = 64)]
+    agents: Option<Vec<AgentBody>>,
+    /// What may be traded.
+    symbols: Option<Vec<String>>,
+    /// The dataset's name, or the first digits of its hash.
+    dataset: Option<String>,
+    /// The market profile's name.
+    market: Option<String>,
+    /// What each agent starts with.
+    #[serde(default, deserialize_with = "maybe_amount")]
+    #[schema(value_type = Option<f64>, exclusive_minimum = 0, maximum = 1_000_000_000_000_i64)]
+    initial_cash: Option<Decimal>,
+    /// The seed of the job's randomness.
+    seed: Option<u64>,
+    /// What the job may use.
+    budget: Option<BudgetBody>,
+    /// Write summaries?
+    summaries: Option<bool>,
+    /// Not supported yet: anything but `null` is refused.
+    #[schema(value_type = Option<Object>)]
+    masking: Option<Value>,
+}
+
+/// One trader.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AgentBody {
+    /// Its name, unique in the job: `model` in answers.
+    #[schema(min_length = 1, max_length = 200)]
+    name: String,
+    /// How it works.
+    #[serde(default)]
+    kind: KindBody,
+    /// The model that it thinks with, `provider::model`.
+    model: String,
+    /// How the model's words are drawn.
+    sampling: Option<SamplingBody>,
+    /// The language of its prompts.
+    #[serde(default)]
+    language: LanguageBody,
+    /// A strategy or other instructions of your own, added to the system prompt.
+    instructions: Option<String>,
+    /// Names of configured tool servers that it may use.
+    tools: Option<Vec<String>>,
+    /// Where it stops.
+    limits: Option<LimitsBody>,
+}
+
+/// How an agent works.
+#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum KindBody {
+    /// One conversation with tools.
+    #[default]
+    Solo,
+}
+
+/// The language of prompts.
+#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum LanguageBody {
+    /// English.
+    #[default]
+    En,
+    /// Chinese.
+    Zh,
+}
+
+/// How a model is to draw its words; absent: as the provider does.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SamplingBody {
+    /// 0 to 2.
+    temperature: Option<f64>,
+    /// 0 to 1.
+    top_p: Option<f64>,
+    /// The most output tokens of one answer.
+    max_tokens: Option<u32>,
+    /// The provider's sampling seed.
+    seed: Option<u64>,
+    /// Texts at which the answer stops.
+    stop: Option<Vec<String>>,
+    /// `minimal`, `low`, `medium` or `high`, where the model reasons.
+    reasoning_effort: Option<String>,
+}
+
+/// Where an agent's day stops; absent: 30 steps, 4 attempts, 120 and 1800 seconds.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct LimitsBody {
+    /// The most model calls of one day's conversation.
+    #[schema(minimum = 1)]
+    max_steps: Option<u32>,
+    /// The most attempts at one call.
+    max_attempts: Option<u32>,
+    /// Seconds after which one attempt is cancelled.
+    #[schema(minimum = 1)]
+    call_timeout_secs: Option<u64>,
+    /// Seconds of wall clock that a day's conversation may take.
+    session_timeout_secs: Option<u64>,
+}
+
+/// What a job may use. A line that is absent does not bound.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct BudgetBody {
+    /// The whole job, summaries left out.
+    job: Option<LimitBody>,
+    /// Each agent.
+    agent: Option<LimitBody>,
+    /// Each agent on each day.
+    day: Option<LimitBody>,
+    /// All summaries of the job.
+    summaries: Option<LimitBody>,
+}
+
+/// One line of a budget.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct LimitBody {
+    /// Input and output tokens together.
+    tokens: Option<u64>,
+    /// US dollars.
+    #[serde(default, deserialize_with = "maybe_amount")]
+    #[schema(value_type = Option<f64>)]
+    usd: Option<Decimal>,
+}
+
+/// Queue a simulation
+#[utoipa::path(
+    post,
+    path = "/simulate/trigger",
+    tag = "simulation",
+    request_body = TriggerBody,
+    responses(
+        (status = 202, body = QueuedAnswer, description = "The job is queued", example = json!({
+            "job_id": "01a20080-76d9-7776-80b8-d40317d19915",
+            "status": "queued",
+            "total_model_days": 10,
+            "message": "the simulation is queued: 10 model-days",
+            "warnings": [],
+            "continues": {},
+            "parent": null,
+            "deployment_mode": "prod",
+            "is_dev_mode": false,
+            "preserve_dev_data": null
+        })),
+        Send
+    )
+)]
+pub(super) async fn trigger(
+    State(app): State<App>,
+    Body(body): Body<TriggerBody>,
+) -> Result<(StatusCode, Json<QueuedAnswer>), ApiError> {
+    let queued = crate::trigger::trigger(&app, request(body)?).await?;
+    Ok((StatusCode::ACCEPTED, Json(QueuedAnswer::of(&app, queued, None).await?)))
+}
+
+fn request(body: TriggerBody) -> Result<Request, ApiError> {
+    if body.masking.is_some_and(|masking| !masking.is_null()) {
+        return Err(ApiError::Invalid("masking: it is not supported".to_owned()));
+    }
+    let (models, agents) = (body.models.unwrap_or_default(), body.agents.unwrap_or_default());
+    if models.len() + agents.len() > MOST_AGENTS {
+        return Err(ApiError::Invalid(format!("models: a job has at most {MOST_AGENTS} agents")));
+    }
+    Ok(Request {
+        start_date: body.start_date,
+        end_date: Some(body.end_date),
+        models,
+        agents: agents.into_iter().map(agent).collect::<Result<_, _>>()?,
+        symbols: body.symbols.unwrap_or_default(),
+        dataset: body.dataset,
+        market: body.market,
+        initial_cash: body.initial_cash,
+        seed: body.seed,
+        budget: body.budget.map(Into::into),
+        summaries: body.summaries,
+        replace_existing: body.replace_existing.unwrap_or_default(),
+    })
+}
+
+fn agent(body: AgentBody) -> Result<AgentConfig, ApiError> {
+    let model: ModelName =
+        body.model.parse().map_err(|message| ApiError::Invalid(format!("agents: {}: {message}", body.name)))?;
+    let KindBody::Solo = body.kind;
+    Ok(AgentConfig {
+        name: AgentName::from(body.name),
+        kind: AgentKind::Solo,
+        model,
+        sampling: body.sampling.map(Into::into).unwrap_or_default(),
+        language: match body.language {
+            LanguageBody::En => Language::En,
+            LanguageBody::Zh => Language::Zh,
+        },
+        instructions: body.instructions,
+        tools: body.tools.unwrap_or_default(),
+        limits: body.limits.map(Into::into).unwrap_or_default(),
+    })
+}
+
+impl From<SamplingBody> for Sampling {
+    fn from(body: SamplingBody) -> Self {
+        Self {
+            temperature: body.temperature,
+            top_p: body.top_p,
+            max_tokens: body.max_tokens,
+            seed: body.seed,
+            stop: body.stop.unwrap_or_default(),
+            reasoning_effort: body.reasoning_effort,
+        }
+    }
+}
+
+impl From<LimitsBody> for Limits {
+    fn from(body: LimitsBody) -> Self {
+        let usual = Self::default();
+        Self {
+            max_steps: body.max_steps.unwrap_or(usual.max_steps),
+            max_attempts: body.max_attempts.unwrap_or(usual.max_attempts),
+            call_timeout_secs: body.call_timeout_secs.unwrap_or(usual.call_timeout_secs),
+            session_timeout_secs: body.session_timeout_secs.unwrap_or(usual.session_timeout_secs),
+        }
+    }
+}
+
+impl From<BudgetBody> for Budget {
+    fn from(body: BudgetBody) -> Self {
+        let limit = |body: Option<LimitBody>| {
+            body.map_or_else(Limit::default, |body| Limit { tokens: body.tokens, usd: body.usd })
+        };
+        Self {
+            job: limit(body.job),
+            agent: limit(body.agent),
+            day: limit(body.day),
+            summaries: limit(body.summaries),
+        }
+    }
+}
+
+/// A JSON number as the decimal that it is written as.
+fn maybe_amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Decimal>, D::Error> {
+    let number = Option::<Number>::deserialize(deserializer)?;
+    number.map(|number| parse_amount(&Value::Number(number))).transpose().map_err(D::Error::custom)
+}
