@@ -41,6 +41,8 @@ pub struct App {
 pub enum Access {
     /// Owns it: reads and writes.
     Own,
+    /// Owns it, as a server does that starts: data of dev mode that are not to be preserved are wiped.
+    Start,
     /// Reads beside the process that owns it.
     Read,
 }
@@ -52,14 +54,20 @@ impl App {
     /// A directory, database, prompt, price or key that cannot be used, with what to do about it.
     pub async fn open(config: Config, access: Access) -> Result<Self> {
         let target = target(&config);
-        if access == Access::Own {
+        if access != Access::Read {
             make_data_dir(&config.data_dir)?;
         }
-        let store = match access {
-            Access::Own => Store::open(target).await,
-            Access::Read => Store::open_read_only(target).await,
+        let wipe = access == Access::Start && !config.preserve_dev_data;
+        let store = match (access, config.mode) {
+            (Access::Read, _) => Store::open_read_only(target).await,
+            (_, Mode::Prod) => Store::open(target).await,
+            (_, Mode::Dev) => Store::open_dev(target, wipe).await,
         };
         let store = store.context("the record cannot be opened")?;
+        if access != Access::Read {
+            // What a process that died was doing can be taken up at once.
+            store.end_leases().await.context("the record cannot be written")?;
+        }
         Self::compose(config, store)
     }
 

@@ -1,8 +1,10 @@
 //! The configuration: a TOML file, `PAPERTAPE_*` variables over it, and the command line over both.
 
+mod explain;
+pub mod keys;
+mod load;
+
 use anyhow::{Context as _, Result, anyhow, bail};
-use figment::Figment;
-use figment::providers::{Env, Format as _, Serialized, Toml};
 use papertape_agents::config::AgentConfig;
 use papertape_core::broker::MarketProfile;
 use papertape_llm::ModelsConfig;
@@ -12,10 +14,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-/// The file that is read where no other is named.
-const FILE: &str = "papertape.toml";
-/// Variables that begin like ours and are no keys.
-const NO_KEYS: &[&str] = &["config", "test_postgres_url"];
+pub use load::file_in_use;
 
 /// Every key, with its default. `docs/configuration.md` explains each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,8 +30,9 @@ pub struct Config {
     pub mode: Mode,
     /// In `dev`: keep the data at start.
     pub preserve_dev_data: bool,
-    /// What is logged: `error`, `warn`, `info`, `debug`, `trace`, or filters by target.
-    pub log: String,
+    /// What is logged: `error`, `warn`, `info`, `debug`, `trace`, or filters by target. Absent: `info`
+    /// for `serve` and `worker`, `warn` for every other command.
+    pub log: Option<String>,
     /// How it is logged.
     pub log_format: LogFormat,
     /// Model providers and prices.
@@ -188,7 +188,7 @@ impl Default for Config {
             database_url: None,
             mode: Mode::Prod,
             preserve_dev_data: false,
-            log: "info".to_owned(),
+            log: None,
             log_format: LogFormat::Text,
             models: ModelsConfig::default(),
             tools: BTreeMap::new(),
@@ -210,21 +210,7 @@ impl Config {
     /// A file that is not there or is no TOML, a key that is not known (with the nearest that is), a
     /// value that does not fit.
     pub fn load(file: Option<&Path>) -> Result<Self> {
-        let named =
-            file.map(Path::to_path_buf).or_else(|| std::env::var_os("PAPERTAPE_CONFIG").map(Into::into));
-        let mut figment = Figment::from(Serialized::defaults(Self::default()));
-        match named {
-            Some(path) => {
-                if !path.is_file() {
-                    bail!("the config file {} is not there", path.display());
-                }
-                figment = figment.merge(Toml::file_exact(path));
-            }
-            None if Path::new(FILE).is_file() => figment = figment.merge(Toml::file_exact(FILE)),
-            None => {}
-        }
-        let env = Env::prefixed("PAPERTAPE_").filter(|key| !NO_KEYS.contains(&key.as_str())).split("__");
-        let config: Self = figment.merge(env).extract().map_err(explain)?;
+        let config: Self = load::figment(file)?.extract().map_err(explain::explain)?;
         config.check()?;
         Ok(config)
     }
@@ -249,9 +235,15 @@ impl Config {
     /// # Errors
     /// None in practice.
     pub fn to_toml(&self) -> Result<String> {
+        Ok(toml::to_string_pretty(&self.shown())?)
+    }
+
+    /// The config without the database's password.
+    #[must_use]
+    pub fn shown(&self) -> Self {
         let mut shown = self.clone();
         shown.database_url = shown.database_url.map(|url| without_password(&url));
-        Ok(toml::to_string_pretty(&shown)?)
+        shown
     }
 
     fn check(&self) -> Result<()> {
@@ -286,35 +278,6 @@ pub fn without_password(url: &str) -> String {
         }
         None => url.to_owned(),
     }
-}
-
-/// Names the key, where it was set, and for an unknown one the nearest that is known.
-fn explain(error: figment::Error) -> anyhow::Error {
-    let mut lines = Vec::new();
-    for error in error {
-        let place = error.metadata.as_ref().map(|metadata| {
-            let source = metadata.source.as_ref().map(|source| format!(" ({source})")).unwrap_or_default();
-            format!("{}{source}", metadata.name)
-        });
-        let path = error.path.join(".");
-        let text = match &error.kind {
-            figment::error::Kind::UnknownField(key, known) => {
-                let nearest = known
-                    .iter()
-                    .map(|candidate| (strsim::damerau_levenshtein(key, candidate), *candidate))
-                    .min()
-                    .filter(|(distance, _)| *distance <= key.len().max(3) / 2 + 1);
-                match nearest {
-                    Some((_, nearest)) => format!("there is no key `{key}`; did you mean `{nearest}`?"),
-                    None => format!("there is no key `{key}`; there are: {}", known.join(", ")),
-                }
-            }
-            other => other.to_string(),
-        };
-        let within = if path.is_empty() { String::new() } else { format!("{path}: ") };
-        lines.push(format!("{within}{text}{}", place.map(|place| format!(" [{place}]")).unwrap_or_default()));
-    }
-    anyhow!(lines.join("\n")).context("the configuration cannot be used")
 }
 
 /// Reads the files of a prompts folder.

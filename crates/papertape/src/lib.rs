@@ -4,6 +4,7 @@
 //! session or the books: it resolves what is asked for, puts the parts together and shows what the
 //! record says.
 
+pub mod address;
 pub mod api;
 pub mod app;
 pub mod cli;

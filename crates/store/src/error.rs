@@ -31,6 +31,12 @@ pub enum StoreError {
         /// The version that this program needs.
         known: i64,
     },
+    /// Dev mode was to use a record that dev mode has not made.
+    #[error("{place} was not made by dev mode, and is neither wiped nor used by it: move it away")]
+    NotDev {
+        /// The data file, or the schema.
+        place: String,
+    },
     /// A migration failed; the database is as it was.
     #[error("migration {version} ({name}) failed, nothing was changed: {why}")]
     Migration {

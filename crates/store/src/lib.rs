@@ -23,6 +23,7 @@
 //! Those that are there stay as they are.
 
 mod db;
+mod dev;
 mod error;
 mod export;
 mod fence;

@@ -71,10 +71,7 @@ pub(crate) async fn postgres(
     migrations: &[Migration],
 ) -> Result<(), StoreError> {
     let transaction = client.transaction().await?;
-    // Several processes may start at once: one migrates, the others find it done.
-    transaction
-        .execute("SELECT pg_advisory_xact_lock(hashtext($1))", &[&format!("papertape {schema}")])
-        .await?;
+    lock_postgres(&transaction, schema).await?;
     transaction.batch_execute(&format!("CREATE SCHEMA IF NOT EXISTS {schema}; {VERSIONS};")).await?;
     let row = transaction.query_one("SELECT coalesce(max(version), 0) FROM schema_version", &[]).await?;
     for migration in pending(row.get(0), migrations)? {
@@ -89,6 +86,16 @@ pub(crate) async fn postgres(
         applied.map_err(|error| failed(migration, &StoreError::from(error)))?;
     }
     Ok(transaction.commit().await?)
+}
+
+/// Several processes may start at once: one changes the schema, the others find it done.
+pub(crate) async fn lock_postgres(
+    transaction: &tokio_postgres::Transaction<'_>,
+    schema: &str,
+) -> Result<(), StoreError> {
+    let sql = "SELECT pg_advisory_xact_lock(hashtext($1))";
+    transaction.execute(sql, &[&format!("papertape {schema}")]).await?;
+    Ok(())
 }
 
 /// Has the PostgreSQL schema that of this program?

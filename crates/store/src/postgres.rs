@@ -1,6 +1,7 @@
 //! PostgreSQL: a pool of connections, any number of processes.
 
 use crate::db::{Backend, Db};
+use crate::dev;
 use crate::error::StoreError;
 use crate::migrate::{self, Migration};
 use crate::value::{Row, Value};
@@ -41,19 +42,7 @@ impl Engine {
         writable: bool,
         migrations: &[Migration],
     ) -> Result<Self, StoreError> {
-        let plain = schema.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-        if !plain
-            || schema.is_empty()
-            || schema.len() > 63
-            || schema.starts_with(|c: char| c.is_ascii_digit())
-        {
-            return Err(StoreError::BadInput(format!(
-                "`{schema}` is no schema name: lower-case letters, digits and `_`, at most 63"
-            )));
-        }
-        // The URL may hold a password: what is wrong with it is told without it.
-        let config: tokio_postgres::Config =
-            url.parse().map_err(|_| StoreError::BadInput("the PostgreSQL URL cannot be read".to_owned()))?;
+        let config = checked(url, schema)?;
         let search_path = format!("SET search_path TO {schema}");
 
         let (mut client, connection) = config.connect(NoTls).await?;
@@ -84,6 +73,32 @@ impl Engine {
             runtime: Handle::current(),
             order: Arc::default(),
         })
+    }
+
+    /// Makes the schema of dev data with its mark where it is not there, and empties it first where it
+    /// is to be wiped: see `dev.rs`.
+    pub(crate) async fn prepare_dev(url: &str, schema: &str, wipe: bool) -> Result<(), StoreError> {
+        let (mut client, connection) = checked(url, schema)?.connect(NoTls).await?;
+        let driving = tokio::spawn(connection);
+        let transaction = client.transaction().await?;
+        migrate::lock_postgres(&transaction, schema).await?;
+        let sql = "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = $1";
+        let found = transaction.query_opt(sql, &[&schema]).await?;
+        let comment = found.map(|row| row.get::<_, Option<String>>(0));
+        if comment.as_ref().is_some_and(|comment| comment.as_deref() != Some(dev::COMMENT)) {
+            return Err(StoreError::NotDev { place: format!("the schema {schema}") });
+        }
+        if comment.is_some() && wipe {
+            transaction.batch_execute(&format!("DROP SCHEMA {schema} CASCADE")).await?;
+        }
+        if comment.is_none() || wipe {
+            let sql = format!("CREATE SCHEMA {schema}; COMMENT ON SCHEMA {schema} IS '{}'", dev::COMMENT);
+            transaction.batch_execute(&sql).await?;
+        }
+        transaction.commit().await?;
+        drop(client);
+        let _ = driving.await;
+        Ok(())
     }
 
     /// The schema's name.
@@ -176,6 +191,18 @@ impl Engine {
         }
         Err(StoreError::Database("a transaction was tried too often".to_owned()))
     }
+}
+
+/// The connection's settings, for a schema whose name may stand in a statement as it is.
+fn checked(url: &str, schema: &str) -> Result<tokio_postgres::Config, StoreError> {
+    let plain = schema.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    if !plain || schema.is_empty() || schema.len() > 63 || schema.starts_with(|c: char| c.is_ascii_digit()) {
+        return Err(StoreError::BadInput(format!(
+            "`{schema}` is no schema name: lower-case letters, digits and `_`, at most 63"
+        )));
+    }
+    // The URL may hold a password: what is wrong with it is told without it.
+    url.parse().map_err(|_| StoreError::BadInput("the PostgreSQL URL cannot be read".to_owned()))
 }
 
 /// Who comes after whom, of those that write for one job. It also keeps them from waiting for each

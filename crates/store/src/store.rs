@@ -73,6 +73,13 @@ impl Store {
         Ok(Self { engine })
     }
 
+    /// The process that owns the SQLite record at `path`, as far as it is known; `None` where nobody
+    /// does. Takes nothing and makes nothing.
+    #[must_use]
+    pub fn holder(path: &Path) -> Option<u32> {
+        sqlite::holder(path)
+    }
+
     /// Copies the whole SQLite record, as it is at this instant, into a new file, while others read
     /// and write.
     ///
@@ -85,6 +92,10 @@ impl Store {
                 Err(StoreError::Unsupported("a PostgreSQL record is backed up with pg_dump"))
             }
         }
+    }
+
+    pub(crate) fn of(engine: Engine) -> Self {
+        Self { engine }
     }
 
     pub(crate) fn engine(&self) -> &Engine {

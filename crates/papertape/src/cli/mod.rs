@@ -1,93 +1,162 @@
 //! The command line: one file a subcommand. Data goes to stdout, progress and warnings to stderr.
+//!
+//! Exit codes: 0 well, 1 failed, 2 wrongly asked, 3 stopped before the end and can be resumed, 4 nothing
+//! of that name.
 
+mod branch;
+mod cancel;
+mod completions;
+mod config;
+mod data;
+mod doctor;
+mod execute;
+mod export;
+mod failure;
+mod jobs;
+mod logging;
+mod output;
+mod progress;
+mod reasoning;
+mod replay;
+mod results;
+mod resume;
 mod run;
+mod serve;
+mod server;
+mod signals;
+mod summary;
+mod verify;
+mod way;
+mod worker;
 
-use crate::config::{Config, LogFormat};
+use crate::config::Config;
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tracing_subscriber::EnvFilter;
+
+/// Below the help.
+const AFTER: &str = "Begin with `papertape run --demo`: no key, no network, no configuration.\n\n\
+    Exit codes: 0 well, 1 failed, 2 wrongly asked, 3 stopped and can be resumed, 4 nothing of that name.";
 
 /// Paper-trades desks of LLM agents and keeps everything on one durable tape
 #[derive(Debug, Parser)]
 #[command(name = "papertape", version, propagate_version = true, arg_required_else_help = true)]
+#[command(after_help = AFTER, disable_help_subcommand = true)]
 pub struct Cli {
     /// What every command takes.
     #[command(flatten)]
-    pub common: Common,
+    common: Common,
     /// The command.
     #[command(subcommand)]
-    pub command: Command,
+    command: Command,
 }
 
 /// Options of every command.
 #[derive(Clone, Debug, Args)]
-pub struct Common {
+struct Common {
     /// Config file [default: papertape.toml here, if there is one]
-    #[arg(long, global = true, value_name = "FILE", env = "PAPERTAPE_CONFIG")]
-    pub config: Option<PathBuf>,
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Everywhere")]
+    config: Option<PathBuf>,
     /// Data directory [default: ./papertape-data]
-    #[arg(long, global = true, value_name = "DIR")]
-    pub data_dir: Option<PathBuf>,
-    /// Print machine-readable JSON
-    #[arg(long, global = true)]
-    pub json: bool,
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
+    data_dir: Option<PathBuf>,
+    /// Print JSON instead of text
+    #[arg(long, global = true, help_heading = "Everywhere")]
+    json: bool,
     /// Log more to stderr; twice for everything
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
-    pub verbose: u8,
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, help_heading = "Everywhere")]
+    verbose: u8,
 }
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+enum Command {
     /// Run a simulation here and now
-    Run(run::RunArgs),
+    Run(Box<run::RunArgs>),
+    /// Serve the API, and run jobs
+    Serve(serve::ServeArgs),
+    /// Run jobs that others queue, without an API
+    Worker,
+    /// List jobs, or show one
+    Jobs(jobs::JobsArgs),
+    /// Show what trading came to
+    Results(results::ResultsArgs),
+    /// Show what agents said and did
+    Reasoning(reasoning::ReasoningArgs),
+    /// Run a job again on its tape, calling nothing, and compare
+    Replay(replay::ReplayArgs),
+    /// Go on with a job that has stopped, at the very step
+    Resume(resume::ResumeArgs),
+    /// Take a job's past up to a point, change something, and run what follows
+    Branch(branch::BranchArgs),
+    /// Stop a job after the step under way
+    Cancel(cancel::CancelArgs),
+    /// Write a job in a form that two runs can be compared by
+    Export(export::ExportArgs),
+    /// Check that a job's record is as it was written, and print the heads of its chains
+    Verify(verify::VerifyArgs),
+    /// Look whether everything is there that is needed
+    Doctor,
+    /// Show the configuration
+    Config(config::ConfigArgs),
+    /// Look at market data
+    Data(data::DataArgs),
+    /// Print a completion script for a shell
+    Completions(completions::CompletionsArgs),
 }
 
-/// How a command ended: 0 well, 1 with a failure, 2 wrongly asked, 3 stopped and resumable.
-pub type Outcome = Result<ExitCode>;
-
-/// Ended with a failure that has been told.
-pub const FAILED: u8 = 1;
-/// Stopped before its end, and can be resumed.
-pub const STOPPED: u8 = 3;
+/// How a command ended: its exit code, or what went wrong.
+type Outcome = Result<ExitCode>;
 
 /// Runs the command.
 #[must_use]
 pub fn main(cli: Cli) -> ExitCode {
-    let result = prepare(&cli.common).and_then(|config| {
+    let as_json = cli.common.json;
+    let result = prepare(&cli).and_then(|config| {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         runtime.block_on(dispatch(cli, config))
     });
-    result.unwrap_or_else(|error| {
-        eprintln!("error: {error:#}");
-        ExitCode::from(FAILED)
-    })
+    result.unwrap_or_else(|error| failure::report(&error, as_json))
 }
 
 async fn dispatch(cli: Cli, config: Config) -> Outcome {
-    let common = cli.common;
+    let common = &cli.common;
     match cli.command {
-        Command::Run(args) => run::run(&common, config, args).await,
+        Command::Run(args) => Box::pin(run::run(common, config, *args)).await,
+        Command::Serve(args) => Box::pin(serve::serve(common, config, args)).await,
+        Command::Worker => Box::pin(worker::worker(common, config)).await,
+        Command::Jobs(args) => Box::pin(jobs::jobs(common, config, args)).await,
+        Command::Results(args) => Box::pin(results::results(common, config, args)).await,
+        Command::Reasoning(args) => Box::pin(reasoning::reasoning(common, config, args)).await,
+        Command::Replay(args) => Box::pin(replay::replay(common, config, args)).await,
+        Command::Resume(args) => Box::pin(resume::resume(common, config, args)).await,
+        Command::Branch(args) => Box::pin(branch::branch(common, config, args)).await,
+        Command::Cancel(args) => Box::pin(cancel::cancel(common, config, args)).await,
+        Command::Export(args) => Box::pin(export::export(common, config, args)).await,
+        Command::Verify(args) => Box::pin(verify::verify(common, config, args)).await,
+        Command::Doctor => Box::pin(doctor::doctor(common, config)).await,
+        Command::Config(args) => config::config(common, &config, &args),
+        Command::Data(args) => data::data(common, &args),
+        Command::Completions(args) => completions::completions(&args),
     }
 }
 
 /// Reads the config, with the command line over it, and starts the log.
-fn prepare(common: &Common) -> Result<Config> {
-    let mut config = Config::load(common.config.as_deref())?;
-    if let Some(dir) = &common.data_dir {
+fn prepare(cli: &Cli) -> Result<Config> {
+    let mut config = match cli.command {
+        // A script for the shell depends on nothing.
+        Command::Completions(_) => Config::default(),
+        _ => Config::load(cli.common.config.as_deref())
+            .map_err(|error| failure::usage(format!("{error:#}")))?,
+    };
+    if let Some(dir) = &cli.common.data_dir {
         config.data_dir.clone_from(dir);
     }
-    let filter = match common.verbose {
-        0 => EnvFilter::try_new(&config.log)?,
-        1 => EnvFilter::new("papertape=debug,info"),
-        _ => EnvFilter::new("trace"),
+    let usual = match cli.command {
+        Command::Serve(_) | Command::Worker => "info",
+        _ => "warn",
     };
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    match config.log_format {
-        LogFormat::Text => log.init(),
-        LogFormat::Json => log.json().init(),
-    }
+    logging::start(&cli.common, &config, usual)?;
     Ok(config)
 }

@@ -1,5 +1,13 @@
 //! The product as a whole, put together as the binary does it.
 
+mod cli_config;
+mod cli_dev;
+mod cli_doctor;
+mod cli_owner;
+mod cli_pipe;
+mod cli_run;
+mod cli_signals;
+mod cli_tool;
 mod mcp_day;
 mod mcp_http;
 mod mcp_names;

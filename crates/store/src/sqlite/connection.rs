@@ -68,6 +68,30 @@ pub(super) fn open_read_only(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
+/// The application id in a file's header; 0 where none was set.
+pub(super) fn application_id(path: &Path) -> Result<i64, StoreError> {
+    Ok(open_read_only(path)?.query_row("PRAGMA application_id", [], |row| row.get(0))?)
+}
+
+/// Sets it.
+pub(super) fn set_application_id(path: &Path, id: i64) -> Result<(), StoreError> {
+    Ok(open(path)?.pragma_update(None, "application_id", id)?)
+}
+
+/// Removes the file, and what SQLite puts beside it.
+pub(super) fn remove(path: &Path) -> Result<(), StoreError> {
+    // The log first: a log without its file is nothing, a file without its log may be half of it.
+    for file in [beside(path, "-wal"), beside(path, "-shm"), path.to_owned()] {
+        match std::fs::remove_file(&file) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(StoreError::file(file, &error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 fn prepare(connection: &Connection) -> Result<(), StoreError> {
     connection.busy_timeout(BUSY)?;
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);

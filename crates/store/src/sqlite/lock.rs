@@ -13,6 +13,20 @@ pub(super) struct Lock {
     _file: File,
 }
 
+/// Who holds the lock of the data file at `path`, without taking it.
+pub(crate) fn holder(path: &Path) -> Option<u32> {
+    let mut file = File::open(beside(path, ".lock")).ok()?;
+    // Shared, so that those who look do not look like owners to each other.
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => {
+            let mut holder = String::new();
+            file.read_to_string(&mut holder).ok()?;
+            holder.trim().parse().ok()
+        }
+        _ => None,
+    }
+}
+
 impl Lock {
     /// Takes the lock of the data file at `path`.
     pub(super) fn take(path: &Path) -> Result<Self, StoreError> {

@@ -6,12 +6,14 @@ mod reader;
 mod writer;
 
 use crate::db::Db;
+use crate::dev;
 use crate::error::StoreError;
 use crate::migrate;
 use connection::SqliteDb;
 pub(crate) use connection::copy;
 use futures::FutureExt as _;
 use lock::Lock;
+pub(crate) use lock::holder;
 use papertape_core::ports::BoxFuture;
 use reader::Readers;
 use rusqlite::Connection;
@@ -33,7 +35,30 @@ pub(crate) struct Engine {
 impl Engine {
     /// Opens or makes the file, brings it to the newest schema, and owns it from then on.
     pub(crate) fn open(path: &Path, migrations: &[migrate::Migration]) -> Result<Self, StoreError> {
+        Self::start(path, Lock::take(path)?, migrations)
+    }
+
+    /// The same for data that may be thrown away: see `dev.rs`.
+    pub(crate) fn open_dev(
+        path: &Path,
+        wipe: bool,
+        migrations: &[migrate::Migration],
+    ) -> Result<Self, StoreError> {
         let lock = Lock::take(path)?;
+        if path.metadata().is_ok_and(|meta| meta.len() > 0) {
+            if connection::application_id(path)? != dev::APPLICATION_ID {
+                return Err(StoreError::NotDev { place: path.display().to_string() });
+            }
+            if wipe {
+                connection::remove(path)?;
+            }
+        }
+        connection::create(path)?;
+        connection::set_application_id(path, dev::APPLICATION_ID)?;
+        Self::start(path, lock, migrations)
+    }
+
+    fn start(path: &Path, lock: Lock, migrations: &[migrate::Migration]) -> Result<Self, StoreError> {
         connection::create(path)?;
         let mut connection = connection::open(path)?;
         migrate::sqlite(&mut connection, path, migrations)?;

@@ -1,0 +1,104 @@
+//! What a simulation is made of: data, models, prompts, tools.
+
+use super::Finding;
+use crate::config::{Config, prompt_overrides};
+use crate::mcp::McpTools;
+use papertape_agents::prompt::PromptSet;
+use papertape_core::message::ModelName;
+use papertape_core::ports::{Models as _, Tools as _};
+use papertape_llm::{Gateway, ProviderKind};
+use papertape_market::Catalogue;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How long tool servers may take to say what they offer.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// The dataset that simulations use where they name none.
+pub(super) fn dataset(config: &Config) -> Finding {
+    match Catalogue::bundled().open(&config.simulation.dataset) {
+        Ok(dataset) => {
+            let symbols = dataset.all_symbols().count();
+            let days = dataset.days().len();
+            Finding::ok("dataset", format!("{}: {symbols} symbols, {days} days", dataset.name()))
+        }
+        Err(error) => Finding::broken("dataset", error.to_string()),
+    }
+}
+
+/// Can the configured agents' models be called, and which other providers have a key? Keys are looked
+/// for, and never shown.
+pub(super) fn models(config: &Config) -> Vec<Finding> {
+    let gateway = match Gateway::new(&config.models, &|name| std::env::var(name).ok()) {
+        Ok(gateway) => gateway,
+        Err(error) => return vec![Finding::broken("models", error.to_string())],
+    };
+    let mut found =
+        vec![Finding::ok("models", "house::momentum, house::contrarian, house::buy_and_hold need no key")];
+    for agent in &config.agents {
+        found.push(match gateway.check(&agent.model) {
+            Ok(()) => Finding::ok("agent", format!("{}: {} can be called", agent.name, agent.model)),
+            Err(error) => Finding::broken("agent", format!("{}: {error}", agent.name)),
+        });
+    }
+    let (mut ready, mut without) = (Vec::new(), Vec::new());
+    for provider in gateway.providers() {
+        let model = ModelName { provider: provider.to_owned(), model: "any".to_owned() };
+        let is_configured = config.models.providers.contains_key(provider);
+        match gateway.check(&model) {
+            Ok(()) if is_configured || provider != ProviderKind::Ollama.as_str() => {
+                ready.push(provider.to_owned())
+            }
+            Ok(()) => {}
+            Err(error) if is_configured => found.push(Finding::note("provider", error)),
+            Err(_) => without.push(provider.to_owned()),
+        }
+    }
+    if !ready.is_empty() {
+        found.push(Finding::ok("provider", format!("{} can be called", ready.join(", "))));
+    }
+    if !without.is_empty() {
+        found.push(Finding::note("provider", format!("no key for {}", without.join(", "))));
+    }
+    found
+}
+
+/// The prompts.
+pub(super) fn prompts(config: &Config) -> Finding {
+    let set = match &config.prompts.dir {
+        None => Ok((PromptSet::built_in(), "the built-in ones".to_owned())),
+        Some(dir) => prompt_overrides(dir).and_then(|own| {
+            let text = format!("{} own in {}", own.len(), dir.display());
+            Ok((PromptSet::with_overrides(own)?, text))
+        }),
+    };
+    match set {
+        Ok((set, text)) => Finding::ok("prompts", format!("{text}, set {}", &set.hash().to_hex()[..12])),
+        Err(error) => Finding::broken("prompts", format!("{error:#}")),
+    }
+}
+
+/// Tool servers, each asked by itself what it offers.
+pub(super) async fn tools(config: &Config) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (name, server) in &config.tools {
+        let tools = McpTools::new(BTreeMap::from([(name.clone(), server.clone())]));
+        found.push(match tokio::time::timeout(PATIENCE, tools.list()).await {
+            Ok(Ok(offered)) if server.allow_unbounded => {
+                Finding::ok("tools", format!("{name} offers {} tools", offered.len()))
+            }
+            Ok(Ok(offered)) => {
+                let text = format!(
+                    "{name} offers {} tools, but no simulation may use it without allow_unbounded",
+                    offered.len()
+                );
+                Finding::note("tools", text)
+            }
+            Ok(Err(error)) => Finding::broken("tools", format!("{name}: {error}")),
+            Err(_) => {
+                Finding::broken("tools", format!("{name} has not answered in {} s", PATIENCE.as_secs()))
+            }
+        });
+    }
+    found
+}

@@ -1,0 +1,173 @@
+//! Running a job to its end, or following one that runs elsewhere, and telling how it ended.
+
+use super::failure::{FAILED, STOPPED, no_job, of_view};
+use super::output::{json, note, seconds};
+use super::progress::{Progress, Track};
+use super::server::Server;
+use super::{Common, Outcome, signals, summary, way};
+use crate::app::App;
+use crate::view;
+use anyhow::{Context as _, Result};
+use papertape_core::id::{AgentName, JobId};
+use papertape_core::money::Money;
+use papertape_core::record::{DayStatus, JobStatus};
+use papertape_runtime::config::SimulationConfig;
+use papertape_runtime::stopping::{StopSignal, Stopper};
+use papertape_store::JobDetails;
+use std::collections::BTreeSet;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// How often a job that runs elsewhere is looked at.
+const LOOK: Duration = Duration::from_millis(300);
+
+/// Runs a queued job in this process and shows what it came to.
+pub(super) async fn here(app: &App, common: &Common, job: &JobId) -> Outcome {
+    let stopper = Stopper::default();
+    let id = job.clone();
+    signals::listen(&stopper, move || {
+        note!("job {id} stops after the step under way; once more stops it at once");
+    })?;
+    let progress = Progress::new(tracks(app, job).await?);
+    let ended = app.worker.run_job(job, &stopper.signal(), &progress).await?;
+    if ended.is_none() {
+        // Somebody else has it: another worker on the same database, or nobody any more.
+        follow(app, job, &progress, stopper.signal()).await?;
+    }
+    drop(progress);
+    finish(app, common, job, Elsewhere(false)).await
+}
+
+/// Follows a job that the server runs and shows what it came to.
+pub(super) async fn there(server: &Server, common: &Common, job: &JobId) -> Outcome {
+    note!("job {job} runs in the server at {}", server.url());
+    let app = way::to_read(server.config.clone()).await?;
+    let stopper = Stopper::default();
+    signals::listen(&stopper, || {})?;
+    let progress = Progress::new(tracks(&app, job).await?);
+    follow(&app, job, &progress, stopper.signal()).await?;
+    drop(progress);
+    finish(&app, common, job, Elsewhere(true)).await
+}
+
+/// Does the job go on when this command ends?
+#[derive(Clone, Copy)]
+struct Elsewhere(bool);
+
+/// The bars' beginnings.
+async fn tracks(app: &App, job: &JobId) -> Result<Vec<Track>> {
+    let Some(details) = app.store.job_details(job).await? else { return Err(no_job(job.as_str())) };
+    let config: SimulationConfig =
+        serde_json::from_value(details.job.config.clone()).context("the job's config cannot be read")?;
+    let mut tracks = Vec::new();
+    for agent in &config.agents {
+        let (mut days, mut done) = (0, 0);
+        for day in
+            details.days.iter().filter(|day| day.agent == agent.name && day.status != DayStatus::Skipped)
+        {
+            days += 1;
+            done += u64::from(is_over(day.status));
+        }
+        if days > 0 {
+            let initial = initial(app, &config, &agent.name).await?;
+            tracks.push(Track { agent: agent.name.clone(), days, done, initial });
+        }
+    }
+    Ok(tracks)
+}
+
+/// What an agent has when it begins with this job's days.
+async fn initial(app: &App, config: &SimulationConfig, agent: &AgentName) -> Result<Money> {
+    let Some(from) = config.continues.get(agent) else { return Ok(config.initial_cash) };
+    let values = app.store.daily_values(&from.job, Some(agent)).await?;
+    let reached = values.into_iter().rev().find(|value| value.date <= from.date);
+    Ok(reached.map_or(config.initial_cash, |value| value.portfolio_value))
+}
+
+const fn is_over(status: DayStatus) -> bool {
+    matches!(status, DayStatus::Completed | DayStatus::Failed)
+}
+
+/// Looks at a job until it has stopped, or this command is told to.
+async fn follow(app: &App, job: &JobId, progress: &Progress, mut stop: StopSignal) -> Result<()> {
+    loop {
+        let Some(details) = app.store.job_details(job).await? else { return Err(no_job(job.as_str())) };
+        show(app, &details, progress).await?;
+        if details.job.status.is_stopped() {
+            return Ok(());
+        }
+        tokio::select! {
+            () = tokio::time::sleep(LOOK) => {}
+            _ = stop.stopped() => return Ok(()),
+        }
+    }
+}
+
+async fn show(app: &App, details: &JobDetails, progress: &Progress) -> Result<()> {
+    let values = app.store.daily_values(&details.job.id, None).await?;
+    for value in values.chunk_by(|one, next| one.agent == next.agent).filter_map(<[_]>::last) {
+        let of_agent = details.days.iter().filter(|day| day.agent == value.agent);
+        let over = of_agent.clone().filter(|day| is_over(day.status)).count() as u64;
+        let failed = of_agent.filter(|day| day.status == DayStatus::Failed).count() as u64;
+        progress.reached(&value.agent, over, failed, (value.date, value.portfolio_value));
+    }
+    Ok(())
+}
+
+/// Tells how the job ended, and gives the exit code.
+async fn finish(app: &App, common: &Common, job: &JobId, elsewhere: Elsewhere) -> Outcome {
+    let status = view::status(app, job.as_str()).await.map_err(of_view)?;
+    let days_left = status.progress.pending > 0;
+    let lines = if common.json {
+        json(&status)?;
+        Vec::new()
+    } else {
+        summary::show(app, job).await?
+    };
+    if !lines.is_empty() {
+        // Apart from what is said of the job.
+        note!("");
+    }
+    let took = status.total_duration_seconds.map(|took| format!(" in {}", seconds(took))).unwrap_or_default();
+    let because = status.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
+    let Elsewhere(elsewhere) = elsewhere;
+    Ok(match status.status {
+        JobStatus::Completed => {
+            if status.progress.skipped == status.progress.total_model_days {
+                let jobs: BTreeSet<&str> = lines.iter().map(|line| line.look_at.0.as_str()).collect();
+                let jobs = jobs.into_iter().collect::<Vec<_>>().join(", ");
+                note!("every day of job {job} was done before, by {jobs}");
+            } else {
+                note!("job {job} completed{took}");
+            }
+            what_next(&lines);
+            ExitCode::SUCCESS
+        }
+        JobStatus::Queued | JobStatus::Running if elsewhere => {
+            note!("job {job} goes on in the server; `papertape cancel {job}` stops it");
+            ExitCode::from(STOPPED)
+        }
+        JobStatus::Queued | JobStatus::Running | JobStatus::Cancelled => {
+            note!("job {job} stopped{because}; go on with: papertape resume {job}");
+            ExitCode::from(STOPPED)
+        }
+        JobStatus::Partial | JobStatus::Failed if days_left => {
+            note!("job {job} {}{because}; go on with: papertape resume {job}", status.status);
+            ExitCode::from(if status.status == JobStatus::Failed { FAILED } else { STOPPED })
+        }
+        JobStatus::Partial | JobStatus::Failed => {
+            note!("job {job} {}{because}", status.status);
+            ExitCode::from(FAILED)
+        }
+    })
+}
+
+/// What somebody may want to do with a job that is completed.
+fn what_next(lines: &[summary::Line]) {
+    let Some(line) = lines.iter().max_by_key(|line| line.trades) else { return };
+    let (job, date) = &line.look_at;
+    note!("\nNext:");
+    note!("  papertape serve   the API, and pages to read it");
+    note!("  papertape reasoning {job} --date {date} --agent {}   why it traded", line.result.model);
+    note!("  papertape replay {job}   the same again from the record, calling nothing");
+}

@@ -1,0 +1,174 @@
+//! `papertape jobs`
+
+use super::failure::{of_view, usage};
+use super::output::{count, json, note, say, seconds, table, text_of};
+use super::way::job_named;
+use super::{Common, Outcome, way};
+use crate::config::Config;
+use crate::view::{self, JobSummary, JobsQuery, Progress, StatusAnswer};
+use anyhow::Result;
+use clap::Args;
+use papertape_core::record::{DayStatus, JobStatus};
+use papertape_core::time::Timestamp;
+use std::process::ExitCode;
+
+/// Which jobs.
+#[derive(Debug, Args)]
+pub(super) struct JobsArgs {
+    /// Show this job, or `latest`, in detail
+    job: Option<String>,
+    /// Only those in this status: queued, running, completed, partial, failed or cancelled
+    #[arg(long, conflicts_with = "job")]
+    status: Option<JobStatus>,
+    /// How many at most, 1 to 200
+    #[arg(long, value_name = "COUNT", conflicts_with = "job")]
+    limit: Option<u32>,
+    /// Go on from an earlier page
+    #[arg(long, conflicts_with = "job")]
+    cursor: Option<String>,
+}
+
+/// Lists them, or shows one.
+pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Outcome {
+    let app = way::to_read(config).await?;
+    if let Some(job) = &args.job {
+        let job = job_named(&app, job).await?;
+        let answer = view::status(&app, job.as_str()).await.map_err(of_view)?;
+        let about = view::job(&app, job.as_str()).await.map_err(of_view)?;
+        if common.json {
+            json(&answer)?
+        } else {
+            details(&answer, &about.job)?
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if args.limit == Some(0) {
+        return Err(usage("--limit: 0 is not from 1 to 200"));
+    }
+    let query = JobsQuery { kind: None, status: args.status, limit: args.limit, cursor: args.cursor };
+    let answer = view::jobs(&app, query).await.map_err(of_view)?;
+    if common.json {
+        json(&answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if answer.jobs.is_empty() {
+        note!("there are no jobs");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut table = table(["job", "status", "days", "~agents", ">done", ">cost", "asked for (UTC)"]);
+    for job in &answer.jobs {
+        table.add_row([
+            job.job_id.clone(),
+            status(job),
+            span(job),
+            agents(job),
+            done(&job.progress),
+            cost(job.usage.cost_usd),
+            at(job.created_at),
+        ]);
+    }
+    say(text_of(&table))?;
+    if let Some(cursor) = answer.next_cursor {
+        note!("there are more: papertape jobs --cursor {cursor}");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn details(answer: &StatusAnswer, about: &JobSummary) -> Result<()> {
+    say(format_args!("job       {}", answer.job_id))?;
+    say(format_args!("status    {}", status(about)))?;
+    if let Some(error) = &answer.error {
+        say(format_args!("because   {error}"))?;
+    }
+    say(format_args!(
+        "days      {}, {} model-days: {}",
+        span(about),
+        answer.progress.total_model_days,
+        progress(&answer.progress)
+    ))?;
+    if let Some(simulation) = &about.simulation {
+        let cash = super::output::money(simulation.initial_cash);
+        say(format_args!(
+            "trades    {} in the market {}, from {cash} each",
+            simulation.symbols.join(", "),
+            simulation.market
+        ))?;
+        say(format_args!("data      {} {}", simulation.dataset.name, &simulation.dataset.hash[..12]))?;
+        for agent in &simulation.agents {
+            let what = if agent.is_llm { agent.model.as_str() } else { "house model, no LLM" };
+            say(format_args!("agent     {} ({what})", agent.name))?;
+        }
+        for (agent, from) in &simulation.continues {
+            say(format_args!("goes on   {agent} from {} of job {}", from.date, from.job))?;
+        }
+        if let Some(branch) = &simulation.branch {
+            say(format_args!("branched  at {} on {} of job {}", branch.at, branch.date, branch.job_id))?;
+        }
+    }
+    let usage = &answer.usage;
+    say(format_args!(
+        "used      {} tokens read, {} written, {}",
+        count(usage.input_tokens),
+        count(usage.output_tokens),
+        cost(usage.cost_usd)
+    ))?;
+    say(format_args!("asked for {} UTC", at(answer.created_at)))?;
+    if let Some(took) = answer.total_duration_seconds {
+        say(format_args!("took      {}", seconds(took)))?;
+    }
+    for warning in &answer.warnings {
+        say(format_args!("note      {warning}"))?;
+    }
+    let broken: Vec<_> = answer.details.iter().filter(|day| day.status == DayStatus::Failed).collect();
+    if !broken.is_empty() {
+        let mut table = table(["failed day", "agent", "~because"]);
+        for day in broken {
+            table.add_row([day.date.to_string(), day.model.clone(), day.error.clone().unwrap_or_default()]);
+        }
+        say(format_args!("\n{}", text_of(&table)))?;
+    }
+    Ok(())
+}
+
+fn status(job: &JobSummary) -> String {
+    match &job.superseded_by {
+        Some(_) => format!("{}, replaced", job.status),
+        None => job.status.to_string(),
+    }
+}
+
+fn span(job: &JobSummary) -> String {
+    job.simulation.as_ref().map_or_else(
+        || job.kind.clone(),
+        |simulation| format!("{} to {}", simulation.start_date, simulation.end_date),
+    )
+}
+
+fn agents(job: &JobSummary) -> String {
+    let names = job.simulation.iter().flat_map(|simulation| &simulation.agents);
+    names.map(|agent| agent.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn done(progress: &Progress) -> String {
+    let over = progress.completed + progress.failed + progress.skipped;
+    format!("{over}/{}", progress.total_model_days)
+}
+
+fn progress(progress: &Progress) -> String {
+    let parts = [
+        (progress.completed, "completed"),
+        (progress.failed, "failed"),
+        (progress.skipped, "skipped"),
+        (progress.pending, "pending"),
+    ];
+    let parts = parts.iter().filter(|(number, _)| *number > 0);
+    parts.map(|(number, word)| format!("{number} {word}")).collect::<Vec<_>>().join(", ")
+}
+
+fn cost(usd: f64) -> String {
+    if usd == 0.0 { "$0".to_owned() } else { format!("${usd:.4}") }
+}
+
+fn at(instant: Timestamp) -> String {
+    instant.strftime("%Y-%m-%d %H:%M:%S").to_string()
+}

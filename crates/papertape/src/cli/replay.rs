@@ -1,0 +1,58 @@
+//! `papertape replay`
+
+use super::failure::FAILED;
+use super::output::{count, json, note, say};
+use super::way::job_named;
+use super::{Common, Outcome, way};
+use crate::config::Config;
+use anyhow::anyhow;
+use clap::Args;
+use papertape_core::ports::Queue as _;
+use papertape_runtime::replay;
+use serde_json::json;
+use std::process::ExitCode;
+
+/// What to replay.
+#[derive(Debug, Args)]
+pub(super) struct ReplayArgs {
+    /// The job, or `latest`
+    job: String,
+}
+
+/// Replays it.
+pub(super) async fn replay(common: &Common, config: Config, args: ReplayArgs) -> Outcome {
+    let app = way::to_read(config).await?;
+    let job = job_named(&app, &args.job).await?;
+    let row = app.store.job(&job).await?.ok_or_else(|| super::failure::no_job(&args.job))?;
+    let report = Box::pin(replay::run(&app.services, &row)).await.map_err(|error| anyhow!(error))?;
+    let is_equal = report.faults.is_empty();
+    if common.json {
+        let faults: Vec<_> = report
+            .faults
+            .iter()
+            .map(|fault| json!({ "model": fault.agent, "date": fault.date, "reason": fault.reason }))
+            .collect();
+        json(&json!({
+            "job_id": job,
+            "equal": is_equal,
+            "sessions_equal": report.equal,
+            "sessions_unfinished": report.unfinished,
+            "steps": report.steps,
+            "faults": faults,
+        }))?;
+    } else {
+        let [equal, steps] = [report.equal, report.steps].map(|number| count(number as u64));
+        say(format_args!("{equal} sessions came out equal, {steps} steps were read, nothing was called"))?;
+        if report.unfinished > 0 {
+            say(format_args!("{} sessions have not ended and were not replayed", report.unfinished))?;
+        }
+        for fault in &report.faults {
+            say(format_args!("not equal: {} on {}: {}", fault.agent, fault.date, fault.reason))?;
+        }
+    }
+    if is_equal {
+        return Ok(ExitCode::SUCCESS);
+    }
+    note!("the replay of job {job} differs from its record");
+    Ok(ExitCode::from(FAILED))
+}

@@ -1,0 +1,141 @@
+//! `papertape results`
+
+use super::failure::of_view;
+use super::output::{count, json, money, note, say, table, text_of, two, width, wrap};
+use super::way::job_named;
+use super::{Common, Outcome, summary, way};
+use crate::config::Config;
+use crate::view::{self, DayResult, ReasoningLevel, ResultsAnswer, ResultsQuery};
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use papertape_core::time::{Date, parse_date};
+use std::process::ExitCode;
+
+/// Which results.
+#[derive(Debug, Args)]
+pub(super) struct ResultsArgs {
+    /// Of this job, or of `latest` [default: of each agent the newest completed one]
+    job: Option<String>,
+    /// Of one day
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date, conflicts_with_all = ["start", "end"])]
+    date: Option<Date>,
+    /// First day of a range
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date)]
+    start: Option<Date>,
+    /// Last day of a range, included
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date)]
+    end: Option<Date>,
+    /// Of this agent alone
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// With how much of what was said: none, summary, or full (in JSON alone)
+    #[arg(long, value_enum, value_name = "LEVEL", default_value_t = Level::None, hide_possible_values = true)]
+    reasoning: Level,
+}
+
+/// How much of what was said.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Level {
+    /// Nothing
+    None,
+    /// The sessions' summaries
+    Summary,
+    /// Every message (in JSON alone)
+    Full,
+}
+
+/// Prints them.
+pub(super) async fn results(common: &Common, config: Config, args: ResultsArgs) -> Outcome {
+    let app = way::to_read(config).await?;
+    let job = match &args.job {
+        Some(job) => Some(job_named(&app, job).await?),
+        None => None,
+    };
+    let query = ResultsQuery {
+        date: args.date,
+        start_date: args.start,
+        end_date: args.end,
+        model: args.agent,
+        job_id: job.as_ref().map(ToString::to_string),
+        reasoning: match args.reasoning {
+            Level::None => ReasoningLevel::None,
+            Level::Summary => ReasoningLevel::Summary,
+            Level::Full => ReasoningLevel::Full,
+        },
+    };
+    let answer = view::results(&app, query).await.map_err(of_view)?;
+    if common.json {
+        json(&answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    match answer {
+        ResultsAnswer::Day(day) => {
+            for result in &day.results {
+                print_day(result)?;
+            }
+        }
+        ResultsAnswer::Range(range) => {
+            let said: Vec<_> =
+                range.results.iter().map(|one| (one.model.clone(), one.reasoning.clone())).collect();
+            summary::print(&summary::beside(&app, range.results).await?)?;
+            for (model, days) in said {
+                for day in days.into_iter().flatten() {
+                    let text = day.session_summary.unwrap_or_else(|| "no summary".to_owned());
+                    say(format_args!("\n{} {model}\n{}", day.date, wrap(&text, width(), "  ")))?;
+                }
+            }
+        }
+    }
+    if matches!(args.reasoning, Level::Full) {
+        note!("every message: papertape reasoning, or --json");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_day(result: &DayResult) -> Result<()> {
+    say(format_args!("{} on {}, job {}", result.model, result.date, result.job_id))?;
+    let metrics = &result.daily_metrics;
+    if let Some(end) = &result.final_position {
+        let gain = metrics.return_pct.map_or_else(String::new, |pct| format!(", {pct:+.2}% on the day"));
+        say(format_args!("  value {}{gain}, cash {}", money(end.portfolio_value), money(end.cash)))?;
+    }
+    let mut rows = table(["  action", "symbol", ">quantity", ">price", ">fee", ">realised", ">cash after"]);
+    for trade in &result.trades {
+        rows.add_row([
+            format!("  {}", trade.action_type),
+            trade.symbol.clone(),
+            trade.quantity.to_string(),
+            money(trade.price),
+            money(trade.fee),
+            two(trade.realised_pnl),
+            money(trade.cash_after),
+        ]);
+    }
+    if result.trades.is_empty() {
+        say("  no trades")?;
+    } else {
+        say(text_of(&rows))?;
+    }
+    for refused in &result.rejections {
+        let why = refused.message.as_deref().or(refused.code.as_deref()).unwrap_or("no reason");
+        say(format_args!(
+            "  {} {} {} {}: {why}",
+            refused.status, refused.side, refused.quantity, refused.symbol
+        ))?;
+    }
+    for action in &result.corporate_actions {
+        let symbol = action.symbol.as_deref().unwrap_or("-");
+        say(format_args!("  {} {symbol}, {} held", action.action_type, count(action.quantity.abs() as u64)))?;
+    }
+    if let Some(said) = result.reasoning.as_ref().and_then(summary_of) {
+        say(wrap(&said, width(), "  "))?;
+    }
+    say("")
+}
+
+fn summary_of(said: &view::DayReasoning) -> Option<String> {
+    match said {
+        view::DayReasoning::Summary(text) => Some(text.clone()),
+        view::DayReasoning::Full(_) => None,
+    }
+}

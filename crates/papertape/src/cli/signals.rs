@@ -1,0 +1,33 @@
+//! SIGINT and SIGTERM: the first asks to stop after the step under way, the second stops at once.
+
+use super::failure::STOPPED;
+use super::output::note;
+use papertape_runtime::stopping::{StopReason, Stopper};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// Listens from now on. `told` is called at the first signal.
+///
+/// # Errors
+/// The system's.
+pub(super) fn listen(stopper: &Stopper, told: impl FnOnce() + Send + 'static) -> anyhow::Result<()> {
+    let stopper = stopper.clone();
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::spawn(async move {
+        either(&mut interrupt, &mut terminate).await;
+        told();
+        stopper.stop(StopReason::Shutdown);
+        either(&mut interrupt, &mut terminate).await;
+        note!("stopped at once");
+        // What was committed is there; the step under way is sent again by whoever goes on.
+        std::process::exit(STOPPED.into());
+    });
+    Ok(())
+}
+
+async fn either(one: &mut Signal, other: &mut Signal) {
+    tokio::select! {
+        _ = one.recv() => {}
+        _ = other.recv() => {}
+    }
+}

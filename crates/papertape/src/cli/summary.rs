@@ -1,0 +1,242 @@
+//! What a job came to, as a table: an agent a line, beside what doing nothing would have come to.
+
+use super::failure::of_view;
+use super::output::{count, percent, say, table, terminal_width, text_of, two, width, wrap};
+use crate::app::App;
+use crate::view::{self, RangeResult, ResultsAnswer, ResultsQuery, ViewError};
+use anyhow::Result;
+use papertape_core::id::{AgentName, JobId};
+use papertape_core::ports::{Queue as _, Record as _};
+use papertape_core::record::PositionRow;
+use papertape_core::time::Date;
+use papertape_runtime::config::SimulationConfig;
+use papertape_store::{PageRequest, ResultFilter};
+use rust_decimal::Decimal;
+use std::collections::BTreeSet;
+
+/// What is said of a house model, once, below a table that has one.
+const HOUSE: &str = "House models are rules, no language models: they read the same data and use the same \
+                     tools, and are the baseline that a model has to beat.";
+
+/// Prints what the agents of a job came to. Agents all of whose days were done before are shown with
+/// the job that did them.
+pub(super) async fn show(app: &App, job: &JobId) -> Result<Vec<Line>> {
+    let config = app.store.job(job).await?.and_then(|row| config(&row.config));
+    let mut lines = Vec::new();
+    let mut have: BTreeSet<String> = BTreeSet::new();
+    for line in of_job(app, job, None).await? {
+        have.insert(line.result.model.clone());
+        lines.push(line);
+    }
+    for (agent, from) in config.iter().flat_map(|config| &config.continues) {
+        if !have.contains(agent.as_str()) {
+            lines.extend(of_job(app, &from.job, Some(agent)).await?);
+        }
+    }
+    print(&lines)?;
+    Ok(lines)
+}
+
+/// One agent's line.
+pub(super) struct Line {
+    pub(super) result: RangeResult,
+    pub(super) model: Option<String>,
+    pub(super) trades: u64,
+    pub(super) rejected: u64,
+    pub(super) cost: Option<Decimal>,
+    /// Where to look first: the newest day with a trade, else the newest day.
+    pub(super) look_at: (JobId, Date),
+}
+
+/// Prints the table, or that there is nothing yet.
+pub(super) fn print(lines: &[Line]) -> Result<()> {
+    let (Some(first), Some(last)) = (
+        lines.iter().map(|line| line.result.start_date).min(),
+        lines.iter().map(|line| line.result.end_date).max(),
+    ) else {
+        return say("no day is done yet");
+    };
+    let rows: Vec<[String; COLUMNS.len()]> = lines.iter().map(cells).collect();
+    say(format_args!("{first} to {last}\n"))?;
+    say(laid_out(&rows))?;
+    let mut below = Vec::new();
+    if let Some(both) = lines.iter().find_map(|line| line.result.baselines.as_ref()) {
+        let of = |metrics: &view::Metrics| percent(metrics.total_return);
+        below.push(format!(
+            "Doing nothing: buy & hold {}, equal weights {}.",
+            of(&both.buy_and_hold.period_metrics),
+            of(&both.equal_weight.period_metrics)
+        ));
+    }
+    if lines.iter().any(|line| line.result.is_llm == Some(false)) {
+        below.push(HOUSE.to_owned());
+    }
+    if lines.iter().any(|line| line.result.provenance.point_in_time.as_deref() == Some("unverified")) {
+        below.push("Some of it used outside tools: point in time unverified.".to_owned());
+    }
+    say("")?;
+    below.iter().try_for_each(|text| say(wrap(text, width(), "")))
+}
+
+/// The figures of an agent.
+const COLUMNS: [&str; 11] = [
+    "agent",
+    "~what it is",
+    ">return",
+    ">a year",
+    ">Sharpe",
+    ">max drawdown",
+    ">vs buy & hold",
+    ">trades",
+    ">rejected",
+    ">days failed",
+    ">cost",
+];
+
+fn cells(line: &Line) -> [String; COLUMNS.len()] {
+    let metrics = &line.result.period_metrics;
+    let held = line.result.baselines.as_ref().and_then(|both| both.buy_and_hold.period_metrics.total_return);
+    let ahead = metrics.total_return.zip(held).map(|(own, held)| own - held);
+    [
+        line.result.model.clone(),
+        what_it_is(&line.result, line.model.as_deref()),
+        percent(metrics.total_return),
+        percent(metrics.annualised_return),
+        two(metrics.sharpe),
+        percent(metrics.max_drawdown),
+        percent(ahead),
+        count(line.trades),
+        count(line.rejected),
+        format!("{} of {}", line.result.provenance.failed_days.len(), metrics.days),
+        line.cost.map_or_else(|| "-".to_owned(), |cost| format!("${}", cost.round_dp(4).normalize())),
+    ]
+}
+
+/// An agent a line; or, in a terminal that is too narrow for that, an agent a column, where these fit.
+fn laid_out(rows: &[[String; COLUMNS.len()]]) -> String {
+    let mut across = table(COLUMNS);
+    across.add_rows(rows);
+    let widest =
+        |texts: &mut dyn Iterator<Item = &str>| texts.map(|text| text.chars().count() + 2).max().unwrap_or(0);
+    let wide: usize = (0..COLUMNS.len())
+        .map(|at| widest(&mut rows.iter().map(|row| row[at].as_str()).chain([COLUMNS[at]])))
+        .sum();
+    let high: usize = 15 + rows.iter().map(|row| widest(&mut row.iter().map(String::as_str))).sum::<usize>();
+    match terminal_width() {
+        Some(width) if wide > width && high <= width => {
+            let mut lines = vec![String::new(); COLUMNS.len()];
+            for (at, line) in lines.iter_mut().enumerate() {
+                line.push_str(&format!("{:<15}", COLUMNS[at].trim_start_matches(['>', '~'])));
+                for row in rows {
+                    let wide = widest(&mut row.iter().map(String::as_str));
+                    line.push_str(&format!("{:>wide$}", row[at]));
+                }
+            }
+            lines.join("\n")
+        }
+        _ => text_of(&across),
+    }
+}
+
+fn what_it_is(result: &RangeResult, model: Option<&str>) -> String {
+    match (result.is_llm, model) {
+        (Some(false), _) => "house model, no LLM".to_owned(),
+        (_, Some(model)) => model.to_owned(),
+        _ => "model".to_owned(),
+    }
+}
+
+/// The lines of a job's agents, or of one of them.
+async fn of_job(app: &App, job: &JobId, agent: Option<&AgentName>) -> Result<Vec<Line>> {
+    let query = ResultsQuery {
+        job_id: Some(job.to_string()),
+        model: agent.map(ToString::to_string),
+        ..ResultsQuery::default()
+    };
+    let results = match view::results(app, query).await {
+        Ok(ResultsAnswer::Range(range)) => range.results,
+        // A day is not what was asked for, and nothing is a job that has not come far.
+        Ok(ResultsAnswer::Day(_)) | Err(ViewError::NotFound(_)) => Vec::new(),
+        Err(error) => return Err(of_view(error)),
+    };
+    beside(app, results).await
+}
+
+/// Puts beside results what the orders and the budget say.
+pub(super) async fn beside(app: &App, results: Vec<RangeResult>) -> Result<Vec<Line>> {
+    let mut lines = Vec::new();
+    for result in results {
+        let agent = AgentName::new(&result.model);
+        let jobs: BTreeSet<&str> =
+            result.daily_portfolio_values.iter().map(|day| day.job_id.as_str()).collect();
+        let (mut trades, mut rejected, mut cost, mut model) = (0, 0, Decimal::ZERO, None);
+        let mut look_at = (JobId::new(&result.job_id), result.end_date);
+        for job in jobs {
+            let job = JobId::new(job);
+            let filter = ResultFilter {
+                from: Some(result.start_date),
+                to: Some(result.end_date),
+                agent: Some(agent.clone()),
+                job: Some(job.clone()),
+            };
+            let found = orders(app, &filter).await?;
+            trades += found.trades;
+            rejected += found.rejected;
+            if let Some(date) = found.newest_trade {
+                look_at = (job.clone(), date);
+            }
+            let spent = app.store.spent(&job).await?;
+            let in_range = |date| date >= result.start_date && date <= result.end_date;
+            let own = spent.iter().filter(|row| row.agent == agent && in_range(row.date));
+            cost += own.map(|row| row.cost_usd).sum::<Decimal>();
+            let config = app.store.job(&job).await?.and_then(|row| config(&row.config));
+            model = config.and_then(|config| model_of(&config, &agent)).or(model);
+        }
+        let priced = result.is_llm == Some(false) || cost > Decimal::ZERO;
+        lines.push(Line { result, model, trades, rejected, cost: priced.then_some(cost), look_at });
+    }
+    Ok(lines)
+}
+
+fn config(config: &serde_json::Value) -> Option<SimulationConfig> {
+    serde_json::from_value(config.clone()).ok()
+}
+
+/// The model that an agent thinks with, from a branch's cut on the branch's.
+fn model_of(config: &SimulationConfig, agent: &AgentName) -> Option<String> {
+    let changed = config.branch.as_ref().and_then(|branch| branch.agent.as_ref());
+    let changed = changed.filter(|changed| changed.name == *agent);
+    let agent = changed.or_else(|| config.agents.iter().find(|other| other.name == *agent))?;
+    Some(agent.model.to_string())
+}
+
+/// Fills and refused orders.
+#[derive(Default)]
+struct Orders {
+    trades: u64,
+    rejected: u64,
+    newest_trade: Option<Date>,
+}
+
+async fn orders(app: &App, filter: &ResultFilter) -> Result<Orders> {
+    const TRADES: [&str; 7] = ["buy", "sell", "short", "cover", "stop", "target", "liquidation"];
+    let is_trade = |row: &&PositionRow| TRADES.contains(&row.action_type.as_str());
+    let mut orders = Orders::default();
+    let mut page = PageRequest::first(200);
+    loop {
+        let found = app.store.results(filter, &page).await?;
+        for session in &found.items {
+            let trades = session.positions.iter().filter(is_trade).count() as u64;
+            orders.trades += trades;
+            orders.rejected +=
+                session.orders.iter().filter(|order| order.status == "rejected").count() as u64;
+            if trades > 0 {
+                orders.newest_trade = Some(session.date);
+            }
+        }
+        match found.next {
+            Some(cursor) => page = PageRequest::after(200, &cursor),
+            None => return Ok(orders),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! How a command comes to the record. One process owns a SQLite record: who only reads reads beside it,
+//! who wants to write goes through its API. On PostgreSQL there is no owner.
+
+use super::failure::{not_found, usage};
+use super::logging;
+use super::server::Server;
+use crate::address::Address;
+use crate::app::{Access, App, database_file};
+use crate::config::Config;
+use anyhow::{Context as _, Result};
+use papertape_core::id::JobId;
+use papertape_core::ports::Queue as _;
+use papertape_store::{JobFilter, PageRequest, StoreError};
+
+/// How a command that writes comes to the record.
+pub(super) enum Way {
+    /// This process owns it, or shares it.
+    Here(Box<App>),
+    /// A server of this machine owns it.
+    There(Box<Server>),
+}
+
+/// Opens the record for reading.
+pub(super) async fn to_read(config: Config) -> Result<App> {
+    there_is_a_record(&config)?;
+    opened(App::open(config, Access::Read).await)
+}
+
+/// Opens the record for writing, or finds the server that has it. Makes the record where there is none.
+pub(super) async fn to_write(config: Config) -> Result<Way> {
+    match App::open(config.clone(), Access::Own).await {
+        Err(error) => match error.downcast_ref::<StoreError>() {
+            Some(StoreError::InUse { pid: Some(pid), .. }) => {
+                match Address::read(&config.data_dir, config.mode, *pid) {
+                    Some(address) => Ok(Way::There(Box::new(Server::new(address, config)?))),
+                    None => Err(in_use(*pid)),
+                }
+            }
+            _ => Err(error),
+        },
+        app => Ok(Way::Here(Box::new(opened(app)?))),
+    }
+}
+
+/// As [`to_write`], for commands that have nothing to do where there is no record.
+pub(super) async fn to_change(config: Config) -> Result<Way> {
+    there_is_a_record(&config)?;
+    to_write(config).await
+}
+
+/// Opens the record for this process alone (or, on PostgreSQL, beside others).
+pub(super) async fn to_own(config: Config, access: Access) -> Result<App> {
+    let (data_dir, mode) = (config.data_dir.clone(), config.mode);
+    match App::open(config, access).await {
+        Err(error) => match error.downcast_ref::<StoreError>() {
+            Some(StoreError::InUse { pid: Some(pid), .. }) => match Address::read(&data_dir, mode, *pid) {
+                Some(address) => Err(anyhow::anyhow!(
+                    "{} is already served at {} by process {pid}",
+                    data_dir.display(),
+                    address.url
+                )),
+                None => Err(in_use(*pid)),
+            },
+            _ => Err(error),
+        },
+        app => opened(app),
+    }
+}
+
+fn opened(app: Result<App>) -> Result<App> {
+    let app = app?;
+    logging::redact_with(&app.services.redactor);
+    Ok(app)
+}
+
+fn in_use(pid: u32) -> anyhow::Error {
+    anyhow::anyhow!(
+        "the record is in use by process {pid}, which is no server: wait until it is done, or stop it; \
+         `papertape serve` lets several commands work at once"
+    )
+}
+
+fn there_is_a_record(config: &Config) -> Result<()> {
+    let file = database_file(&config.data_dir, config.mode);
+    if config.database_url.is_none() && !file.try_exists().with_context(|| file.display().to_string())? {
+        let dir = config.data_dir.display();
+        return Err(not_found(format!("there is no record in {dir}; `papertape run --demo` makes one")));
+    }
+    Ok(())
+}
+
+/// The job that is named, where `latest` is the newest one.
+pub(super) async fn job_named(app: &App, job: &str) -> Result<JobId> {
+    if job.is_empty() || job.contains('\0') {
+        return Err(usage("a job's id is a text"));
+    }
+    if job == "latest" {
+        return latest(app).await?.ok_or_else(|| not_found("there are no jobs yet"));
+    }
+    let id = JobId::new(job);
+    match app.store.job(&id).await? {
+        Some(_) => Ok(id),
+        None => Err(super::failure::no_job(job)),
+    }
+}
+
+/// The newest job that has done, or is to do, something; else the newest one.
+async fn latest(app: &App) -> Result<Option<JobId>> {
+    let newest = app.store.jobs(&JobFilter::default(), &PageRequest::first(200)).await?;
+    let jobs = newest.items;
+    let works = jobs.iter().find(|item| {
+        let days = item.days;
+        days.completed + days.failed + days.queued + days.running > 0
+    });
+    Ok(works.or(jobs.first()).map(|item| item.job.id.clone()))
+}

@@ -1,0 +1,154 @@
+//! The configuration: where values come from, and what is said of those that make no sense.
+
+use crate::cli_tool::Tool;
+use papertape::config::{Config, ToolServer, keys};
+use papertape_agents::config::AgentConfig;
+use papertape_core::broker::MarketProfile;
+use papertape_core::id::AgentName;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Every place where a value can stand.
+fn places(value: &Value, prefix: &str, into: &mut BTreeMap<String, Value>) {
+    match value {
+        Value::Object(map) if !map.is_empty() => {
+            for (key, value) in map {
+                let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+                places(value, &path, into);
+            }
+        }
+        Value::Array(items) if items.iter().any(Value::is_object) => {
+            items.iter().for_each(|item| places(item, &format!("{prefix}[]"), into));
+        }
+        other => {
+            into.insert(prefix.to_owned(), other.clone());
+        }
+    }
+}
+
+/// The document lists the keys of the configuration with their defaults, and no others.
+#[test]
+fn every_key_is_documented_with_its_default() {
+    let agent = AgentConfig::solo(AgentName::new("x"), "house::momentum".parse().expect("is a model"));
+    let mut config = Config { agents: vec![agent], ..Config::default() };
+    config.models.providers.insert("NAME".to_owned(), Default::default());
+    config.tools.insert("NAME".to_owned(), ToolServer::default());
+    config.markets.insert("NAME".to_owned(), MarketProfile::us_equity());
+    let mut known = BTreeMap::new();
+    places(&serde_json::to_value(&config).expect("is JSON"), "", &mut known);
+    // Those that are left out where they are not set.
+    for optional in ["agents[].instructions", "agents[].sampling.stop", "agents[].tools"] {
+        known.insert(optional.to_owned(), Value::Null);
+    }
+    for line in ["job", "agent", "day", "summaries"] {
+        known.remove(&format!("simulation.budget.{line}"));
+        for unit in ["tokens", "usd"] {
+            known.insert(format!("simulation.budget.{line}.{unit}"), Value::Null);
+        }
+    }
+    let documented: BTreeMap<String, String> =
+        keys::all().into_iter().map(|key| (key.key, key.default)).collect();
+    let names = |keys: BTreeSet<&String>| keys.into_iter().cloned().collect::<Vec<_>>();
+    assert_eq!(names(known.keys().collect()), names(documented.keys().collect()));
+    for (key, default) in &documented {
+        let is = match &known[key] {
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        // A market's keys have no defaults, and an agent's name and model are the test's.
+        let is_given =
+            key.starts_with("markets.") || ["agents[].name", "agents[].model"].contains(&key.as_str());
+        let is_list = default == "[]" && is.is_empty();
+        assert!(is_given || is_list || *default == is, "{key}: `{default}` in the document, `{is}` in truth");
+    }
+}
+
+#[test]
+fn a_misspelt_key_is_refused_and_the_nearest_is_named() {
+    let check = |toml: &str, key: &str, meant: &str| {
+        let done = Tool::new().configured(toml).ends(&["jobs"], 2);
+        let wanted = format!("in papertape.toml: there is no key `{key}`; did you mean `{meant}`?");
+        assert!(done.err.contains(&wanted), "{toml}: {done:#?}");
+        assert_eq!(done.err.trim_end().lines().count(), 1, "{done:#?}");
+    };
+    check("datadir = 'x'", "datadir", "data_dir");
+    check("[worker]\nlease_sec = 3", "worker.lease_sec", "lease_secs");
+    check("[simulation.budget.job]\ntoken = 3", "simulation.budget.job.token", "tokens");
+    check("[models.providers.x]\nbase_ulr = 'y'", "models.providers.x.base_ulr", "base_url");
+    check("[tools.x]\ncommnad = ['y']", "tools.x.commnad", "command");
+    let agent = "[[agents]]\nname = 'a'\nmodel = 'house::momentum'\n";
+    check(&format!("{agent}toools = []"), "agents.0.toools", "tools");
+    check(&format!("{agent}[agents.limits]\nmax_step = 1"), "agents.0.limits.max_step", "max_steps");
+    check(
+        &format!("{agent}{agent}[agents.sampling]\ntemprature = 1"),
+        "agents.1.sampling.temprature",
+        "temperature",
+    );
+}
+
+#[test]
+fn a_misspelt_variable_is_refused_and_the_nearest_is_named() {
+    let check = |name: &str, meant: &str| {
+        let done = Tool::new().with(name, "1").ends(&["jobs"], 2);
+        assert!(
+            done.err.contains(name) && done.err.contains(&format!("did you mean `{meant}`?")),
+            "{done:#?}"
+        );
+    };
+    check("PAPERTAPE_DATADIR", "data_dir");
+    check("PAPERTAPE_WORKR__POLL_MS", "worker");
+    check("PAPERTAPE_WORKER__POL_MS", "poll_ms");
+    check("PAPERTAPE_SIMULATION__BUDGET__JOB__USDD", "usd");
+}
+
+#[test]
+fn variables_win_over_the_file_and_empty_ones_are_none() {
+    let tool = Tool::new()
+        .configured("listen = '127.0.0.1:1'\nlog = 'error'\n[simulation]\ninitial_cash = 5\nsymbols = ['FB']")
+        .with("PAPERTAPE_LISTEN", "127.0.0.1:2")
+        .with("PAPERTAPE_LOG", "")
+        .with("PAPERTAPE_DATA_DIR", "2024")
+        .with("PAPERTAPE_SIMULATION__INITIAL_CASH", "0.10")
+        .with("PAPERTAPE_SIMULATION__SYMBOLS", "AAPL, IBM")
+        .with("PAPERTAPE_SERVER__WORK", "false")
+        .with("PAPERTAPE_DATABASE_URL", "postgres://user:hunter2-secret@127.0.0.1:9/x");
+    let shown = tool.json(&["config", "show"]);
+    assert_eq!((&shown["listen"], &shown["log"]), (&"127.0.0.1:2".into(), &"error".into()));
+    assert_eq!((&shown["data_dir"], &shown["server"]["work"]), (&"2024".into(), &false.into()));
+    assert_eq!(shown["simulation"]["initial_cash"], "0.10");
+    assert_eq!(shown["simulation"]["symbols"], serde_json::json!(["AAPL", "IBM"]));
+    assert_eq!(shown["database_url"], "postgres://user:***@127.0.0.1:9/x");
+    // Every command goes where the variables say, and none tells the password.
+    let done = tool.ends(&["jobs"], 1);
+    assert!(done.err.contains("database") && !done.err.contains("hunter2"), "{done:#?}");
+}
+
+#[test]
+fn what_does_not_fit_is_told_with_its_place() {
+    let check = |toml: &str, told: &str| {
+        let done = Tool::new().configured(toml).ends(&["config", "show"], 2);
+        assert!(done.err.contains(told), "{done:#?}");
+        assert_eq!(done.err.trim_end().lines().count(), 1, "{done:#?}");
+    };
+    check("log_format = 5", "`log_format`");
+    check("mode = 'test'", "`mode`");
+    check("mode = ", "TOML parse error at line 1");
+    check("[[agents]]\nname = 'a'", "`agents.0.model` is missing");
+    check("[[agents]]\nname = 'a'\nmodel = 'b'", "provider::model");
+    check("[tools.x]\nallow_unbounded = true", "tools.x: give either `command` or `url`");
+    let done = Tool::new().ends(&["--config", "nope.toml", "jobs"], 2);
+    assert!(done.err.contains("the config file nope.toml is not there"), "{done:#?}");
+}
+
+#[test]
+fn the_configuration_can_be_shown() {
+    let tool = Tool::new().configured("log = 'warn'");
+    assert_eq!(tool.ok(&["config", "path"]).out.trim_end(), "papertape.toml");
+    let shown = tool.ok(&["config", "show"]).out;
+    // What is shown is a config.
+    let again = Tool::new().configured(&shown);
+    assert_eq!(again.ok(&["config", "show"]).out, shown);
+    assert!(tool.ok(&["config", "keys"]).out.contains("worker.lease_secs"));
+    assert_eq!(tool.json(&["config", "keys"]).as_array().map(Vec::len), Some(keys::all().len()));
+}

@@ -1,0 +1,69 @@
+//! The doctor: finds what is broken, and changes nothing.
+
+use crate::cli_tool::{SHORT, Tool};
+use serde_json::Value;
+
+fn states(findings: &Value, what: &str) -> Vec<String> {
+    let of = |finding: &&Value| finding["what"] == what;
+    let found = findings["findings"].as_array().expect("has findings").iter().filter(of);
+    found.map(|finding| finding["state"].as_str().expect("has a state").to_owned()).collect()
+}
+
+#[test]
+fn an_empty_directory_is_well_and_stays_empty() {
+    let tool = Tool::new();
+    let done = tool.ok(&["doctor"]);
+    assert!(done.out.contains("✓ data       data is not there yet; the first run makes it"), "{done:#?}");
+    assert!(!done.out.contains('✗'), "{done:#?}");
+    assert_eq!(std::fs::read_dir(tool.path("")).expect("reads").count(), 0);
+    std::fs::create_dir(tool.path("data")).expect("makes it");
+    tool.ok(&["doctor"]);
+    assert_eq!(std::fs::read_dir(tool.path("data")).expect("reads").count(), 0);
+}
+
+#[test]
+fn a_used_directory_is_well() {
+    let tool = Tool::new();
+    tool.ok(&SHORT);
+    let done = tool.ok(&["doctor"]);
+    assert!(done.out.contains("1 jobs, 3 sessions"), "{done:#?}");
+    let found = tool.json(&["doctor"]);
+    assert_eq!((&found["ok"], states(&found, "data")), (&true.into(), vec!["ok".to_owned()]));
+}
+
+#[test]
+fn what_is_broken_is_found_with_exit_code_1() {
+    let check = |tool: &Tool, what: &str| {
+        let done = tool.ends(&["doctor"], 1);
+        assert!(done.out.contains(&format!("✗ {what:<10}")), "{done:#?}");
+        assert!(!done.err.contains("panicked"), "{done:#?}");
+        let done = tool.ends(&["--json", "doctor"], 1);
+        let found: Value = serde_json::from_str(&done.out).expect("stdout is JSON");
+        assert!(states(&found, what).contains(&"broken".to_owned()), "{done:#?}");
+    };
+    let tool = Tool::new();
+    std::fs::write(tool.path("data"), "a file").expect("writes");
+    check(&tool, "data");
+
+    let tool = Tool::new();
+    std::fs::create_dir(tool.path("data")).expect("makes it");
+    std::fs::write(tool.path("data/papertape.db"), "no database, whatever its name says").expect("writes");
+    check(&tool, "database");
+
+    check(&Tool::new().configured("[simulation]\ndataset = 'none'"), "dataset");
+    check(&Tool::new().configured("[prompts]\ndir = 'nowhere'"), "prompts");
+    check(&Tool::new().configured("[models]\nprices = 'nowhere.toml'"), "models");
+    check(&Tool::new().configured("[[agents]]\nname = 'a'\nmodel = 'openai::gpt-5'"), "agent");
+    check(&Tool::new().with("PAPERTAPE_DATABASE_URL", "postgres://127.0.0.1:1/none"), "database");
+}
+
+#[test]
+fn keys_are_looked_for_and_never_shown() {
+    let tool = Tool::new().with("OPENAI_API_KEY", "sk-test-0123456789abcdef0123456789");
+    let done = tool.ok(&["doctor"]);
+    assert!(
+        done.out.contains("✓ provider   openai") || done.out.contains("provider   no key for"),
+        "{done:#?}"
+    );
+    assert!(!done.out.contains("0123456789abcdef") && !done.err.contains("0123456789abcdef"), "{done:#?}");
+}

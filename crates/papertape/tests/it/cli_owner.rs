@@ -1,0 +1,149 @@
+//! A server owns the data directory: who wants to write goes through it, and need not know.
+
+use crate::cli_tool::{Running, SHORT, Tool};
+use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
+use rustix::process::Signal;
+
+fn serve(tool: &Tool) -> Running {
+    let mut serving = tool.start(&["serve"]);
+    let line = serving.first_line();
+    assert!(line.starts_with("Papertape listens on http://127.0.0.1:"), "{line}");
+    serving
+}
+
+fn stop(serving: Running) {
+    serving.signal(Signal::TERM);
+    let ended = serving.end();
+    assert_eq!(ended.code, 0, "{ended:#?}");
+    assert!(ended.err.contains("mode prod") && ended.err.ends_with("stopped\n"), "{ended:#?}");
+}
+
+#[test]
+fn run_branch_resume_and_cancel_go_through_the_server() {
+    let tool = Tool::new();
+    // A file that a dead server left behind leads nobody astray.
+    std::fs::create_dir(tool.path("data")).expect("makes it");
+    std::fs::write(tool.path("data/server.json"), r#"{"pid":1,"url":"http://127.0.0.1:1"}"#).expect("writes");
+    let alone = tool.ok(&SHORT);
+    let serving = serve(&tool);
+
+    // The same command, the same answer.
+    let through = tool.ok(&SHORT);
+    assert_eq!(through.out, alone.out);
+    assert!(through.err.contains("runs in the server at http://127.0.0.1:"), "{through:#?}");
+    let args = [
+        "run",
+        "--start",
+        "2012-11-01",
+        "--end",
+        "2012-11-02",
+        "--cash",
+        "5000.50",
+        "--max-steps",
+        "3",
+        "--budget-usd",
+        "1.5",
+        "--model",
+        "house::contrarian",
+    ];
+    let job = tool.job(&args);
+    assert_eq!(tool.json(&["results", &job])["results"][0]["starting_portfolio_value"], 5000.5);
+    let branch = ["branch", &job, "--date", "2012-11-02", "--model", "house::momentum"];
+    assert_eq!(tool.json(&branch)["status"], "completed");
+
+    // What the server refuses has the exit code that it has without one.
+    tool.ends(&["cancel", "nope"], 4);
+    tool.ends(&["resume", &job], 1);
+    tool.ends(&["cancel", &job], 1);
+    let unknown = ["run", "--start", "2012-11-01", "--end", "2012-11-02", "--symbols", "TSLA"];
+    assert!(tool.ends(&unknown, 2).err.contains("TSLA"));
+    let second = tool.ends(&["serve"], 1);
+    assert!(second.err.contains("is already served at http://127.0.0.1:"), "{second:#?}");
+    assert!(tool.ok(&["doctor"]).out.contains("serves it at http://127.0.0.1:"));
+
+    stop(serving);
+    assert!(!tool.path("data/server.json").exists());
+    tool.ok(&SHORT);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_of_the_server_is_cancelled_and_resumed_from_outside() {
+    let done = || ScriptedAnswer::text("Nothing to do today. <FINISH_SIGNAL>");
+    let calls = ScriptedAnswer::call("c1", "get_portfolio", "{}");
+    let server = ModelServer::scripted([calls.held(), done(), done()]).await;
+    let provider =
+        format!("[models.providers.test]\nkind = 'openai_compatible'\nbase_url = '{}'", server.url());
+    let tool = Tool::new().configured(&format!("{provider}\n[simulation]\nsummaries = false"));
+    let serving = serve(&tool);
+    let args = [
+        "run",
+        "--start",
+        "2012-10-01",
+        "--end",
+        "2012-10-02",
+        "--symbols",
+        "IBM",
+        "--model",
+        "test::talker",
+    ];
+
+    // Who follows a job of the server may leave: the job goes on.
+    let mut following = tool.start(&args);
+    following.until("runs in the server");
+    server.request(1).await;
+    following.signal(Signal::INT);
+    let left = following.end();
+    assert_eq!(left.code, 3, "{left:#?}");
+    assert!(left.err.contains("goes on in the server"), "{left:#?}");
+    assert_eq!(tool.json(&["jobs", "latest"])["status"], "running");
+
+    let cancelled = tool.ok(&["cancel", "latest"]);
+    assert!(cancelled.err.contains("stops after the step under way"), "{cancelled:#?}");
+    let mut following = tool.start(&["resume", "latest"]);
+    server.release();
+    following.until("runs in the server");
+    let ended = following.end();
+    assert!([0, 3].contains(&ended.code), "{ended:#?}");
+    if ended.code == 3 {
+        // It was still stopping when it was asked to go on.
+        assert_eq!(tool.json(&["resume", "latest"])["status"], "completed");
+    }
+    assert_eq!((server.count(), server.repeats()), (3, 0));
+    stop(serving);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_goes_down_lets_the_step_end_and_the_next_one_goes_on() {
+    let done = || ScriptedAnswer::text("Nothing to do today. <FINISH_SIGNAL>");
+    let calls = ScriptedAnswer::call("c1", "get_portfolio", "{}");
+    let server = ModelServer::scripted([calls.held(), done(), done()]).await;
+    let provider =
+        format!("[models.providers.test]\nkind = 'openai_compatible'\nbase_url = '{}'", server.url());
+    let tool = Tool::new().configured(&format!("{provider}\n[simulation]\nsummaries = false"));
+    let mut serving = serve(&tool);
+    let args = [
+        "run",
+        "--start",
+        "2012-10-01",
+        "--end",
+        "2012-10-02",
+        "--symbols",
+        "IBM",
+        "--model",
+        "test::talker",
+    ];
+    let mut following = tool.start(&args);
+    following.until("runs in the server");
+    server.request(1).await;
+    serving.signal(Signal::TERM);
+    serving.until("stopping after the steps under way");
+    server.release();
+    let ended = serving.end();
+    assert_eq!(ended.code, 0, "{ended:#?}");
+
+    let serving = serve(&tool);
+    let followed = following.end();
+    assert_eq!(followed.code, 0, "{followed:#?}");
+    assert_eq!((server.count(), server.repeats()), (3, 0));
+    stop(serving);
+}

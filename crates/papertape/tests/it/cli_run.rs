@@ -1,0 +1,173 @@
+//! A newcomer's way through the commands, on the bundled data, with house models.
+
+use crate::cli_tool::{SHORT, Tool};
+
+#[test]
+fn a_job_can_be_run_read_replayed_verified_exported_and_branched() {
+    let tool = Tool::new();
+    let done = tool.ok(&SHORT);
+    assert!(done.out.contains("house::momentum  house model, no LLM"), "{done:#?}");
+    assert!(done.out.contains("House models are rules, no language models"), "{done:#?}");
+    assert!(done.err.contains("house::momentum: 3 of 3 days, 2012-10-03"), "{done:#?}");
+    assert!(done.err.contains("papertape reasoning"), "{done:#?}");
+
+    let jobs = tool.json(&["jobs"]);
+    let job = jobs["jobs"][0]["job_id"].as_str().expect("has an id").to_owned();
+    assert_eq!(jobs["count"], 1);
+    assert!(tool.ok(&["jobs"]).out.contains(&job));
+    assert_eq!(tool.json(&["jobs", "latest"])["job_id"], job.as_str());
+    assert!(tool.ok(&["jobs", &job]).out.contains("3 model-days: 3 completed"));
+    assert_eq!(tool.json(&["jobs", "--status", "failed"])["count"], 0);
+
+    let results = tool.json(&["results", &job]);
+    assert_eq!(results["results"][0]["model"], "house::momentum");
+    assert_eq!(results["results"][0]["period_metrics"]["days"], 3);
+    assert_eq!(tool.json(&["results", "--date", "2012-10-02"])["date"], "2012-10-02");
+    assert!(tool.ok(&["results", &job, "--date", "2012-10-01"]).out.contains("on 2012-10-01, job"));
+
+    let said = tool.ok(&["reasoning", &job, "--date", "2012-10-02"]).out;
+    assert!(said.contains("Please analyze and update today's (2012-10-02) positions."), "{said}");
+    assert!(said.contains("→ get_portfolio {}"), "{said}");
+    let said = tool.json(&["reasoning", &job, "--date", "2012-10-02", "--brief"]);
+    assert_eq!((&said["count"], said["sessions"][0].get("conversation")), (&1.into(), None));
+
+    let replayed = tool.json(&["replay", &job]);
+    assert_eq!((&replayed["equal"], &replayed["sessions_equal"]), (&true.into(), &3.into()));
+    let verified = tool.json(&["verify", &job]);
+    assert_eq!((&verified["whole"], verified["heads"].as_array().map(Vec::len)), (&true.into(), Some(3)));
+
+    let exported = tool.ok(&["export", "canonical", &job]).out;
+    let file = tool.path("job.jsonl");
+    tool.ok(&["export", "canonical", "latest", "--output", "job.jsonl"]);
+    assert_eq!(std::fs::read_to_string(file).expect("is written"), exported);
+    assert!(!tool.path("job.jsonl.part").exists());
+
+    let branch = ["branch", &job, "--date", "2012-10-02", "--model", "house::contrarian"];
+    let branched = tool.json(&branch);
+    assert_eq!((&branched["status"], &branched["parent"]), (&"completed".into(), &job.as_str().into()));
+    let queued =
+        tool.job(&["branch", &job, "--date", "2012-10-02", "--instructions", "Be bold.", "--no-run"]);
+    assert_eq!(tool.json(&["jobs", &queued])["status"], "queued");
+    assert_eq!(tool.json(&["cancel", &queued])["status"], "cancelled");
+    assert_eq!(tool.json(&["resume", &queued])["status"], "completed");
+
+    // Nothing is left to resume or to cancel.
+    assert!(tool.ends(&["resume", &queued], 1).err.contains("is completed"));
+    assert!(tool.ends(&["cancel", &queued], 1).err.contains("is completed already"));
+}
+
+#[test]
+fn a_second_run_does_nothing_and_shows_the_same() {
+    let tool = Tool::new();
+    let first = tool.ok(&SHORT);
+    let second = tool.ok(&SHORT);
+    assert_eq!(first.out, second.out);
+    assert!(second.err.contains("all 3 model-days were done before"), "{second:#?}");
+    // The newest job is the one that did something.
+    let status = tool.json(&["jobs", "latest"]);
+    assert_eq!(status["progress"]["completed"], 3);
+    // Asked to, it does them again, and a run without a first day goes on from there.
+    let again: Vec<&str> = SHORT.iter().copied().chain(["--replace"]).collect();
+    let again = tool.job(&again);
+    assert_eq!(tool.json(&["jobs", &again])["progress"]["completed"], 3);
+    let on =
+        tool.json(&["run", "--end", "2012-10-05", "--model", "house::momentum", "--symbols", "AAPL,IBM"]);
+    assert_eq!(on["date_range"], serde_json::json!(["2012-10-04", "2012-10-05"]));
+}
+
+#[test]
+fn a_wrong_question_is_answered_with_what_is_wrong_and_exit_code_2() {
+    let tool = Tool::new();
+    let check = |args: &[&str], reason: &str| {
+        let done = tool.ends(args, 2);
+        assert!(done.err.contains(reason), "{done:#?}");
+        assert!(done.out.is_empty(), "{done:#?}");
+    };
+    check(&["run"], "--end");
+    check(&["run", "--start", "2012-13-01", "--end", "2012-12-01"], "2012-13-01");
+    check(&["run", "--start", "2012-12-02", "--end", "2012-12-01"], "--end: 2012-12-01 is before");
+    check(&["run", "--start", "2012-12-01", "--end", "2012-12-02"], "no trading day");
+    check(&["run", "--end", "2012-12-03"], "give a start_date");
+    check(&["run", "--demo", "--end", "2012-12-03"], "cannot be used with");
+    check(
+        &["run", "--start", "2012-12-03", "--end", "2012-12-03", "--model", "momentum"],
+        "--model: `momentum`",
+    );
+    check(
+        &["run", "--start", "2012-12-03", "--end", "2012-12-03", "--model", "house::magic"],
+        "house::momentum",
+    );
+    check(&["run", "--start", "2012-12-03", "--end", "2012-12-03", "--symbols", "TSLA"], "--symbols:");
+    check(&["run", "--start", "2012-12-03", "--end", "2012-12-03", "--cash", "0"], "--cash:");
+    check(&["run", "--demo", "--agent", "desk"], "no desk agents");
+    check(&["run", "--demo", "--max-steps", "0"], "--max-steps");
+    check(&["jobs", "--status", "lost"], "none of: queued");
+    check(&["nonsense"], "nonsense");
+    let without_key = ["run", "--start", "2012-12-03", "--end", "2012-12-03", "--model", "openai::gpt-5"];
+    check(&without_key, "OPENAI_API_KEY");
+    // With --json, the error is JSON too.
+    let done = tool.ends(&["--json", "run", "--demo", "--agent", "desk"], 2);
+    let error: serde_json::Value = serde_json::from_str(&done.err).expect("stderr is JSON");
+    assert_eq!(error["error"], "usage");
+}
+
+#[test]
+fn what_is_not_there_is_not_found_with_exit_code_4() {
+    let tool = Tool::new();
+    let commands: [&[&str]; 8] = [
+        &["jobs", "nope"],
+        &["results", "nope"],
+        &["reasoning", "nope"],
+        &["replay", "nope"],
+        &["resume", "nope"],
+        &["cancel", "nope"],
+        &["verify", "nope"],
+        &["export", "canonical", "nope"],
+    ];
+    for args in commands {
+        assert!(tool.ends(args, 4).err.contains("there is no record in data"));
+    }
+    // A question makes no record.
+    assert!(!tool.path("data").exists());
+    tool.ok(&SHORT);
+    for args in commands {
+        assert!(tool.ends(args, 4).err.contains("there is no job nope"), "{args:?}");
+    }
+    tool.ends(&["branch", "nope", "--date", "2012-10-02"], 4);
+    tool.ends(&["reasoning", "latest", "--date", "2012-10-04"], 4);
+    tool.ends(&["results", "--agent", "nobody"], 4);
+}
+
+#[test]
+fn a_budget_that_is_used_up_stops_the_job_and_more_of_it_lets_it_go_on() {
+    let tool = Tool::new();
+    let args: Vec<&str> = SHORT.iter().copied().chain(["--budget-tokens", "4000"]).collect();
+    let done = tool.run(&args);
+    assert!([1, 3].contains(&done.code), "{done:#?}");
+    assert!(done.err.contains("tokens are used") && done.err.contains("papertape resume"), "{done:#?}");
+}
+
+#[test]
+fn fewer_steps_are_fewer_model_calls() {
+    let tool = Tool::new();
+    let args: Vec<&str> = SHORT.iter().copied().chain(["--max-steps", "1"]).collect();
+    tool.run(&args);
+    let said = tool.json(&["reasoning", "latest", "--date", "2012-10-01"]);
+    let spoken = said["sessions"][0]["conversation"].as_array().expect("has messages").iter();
+    assert_eq!(spoken.filter(|message| message["role"] == "assistant").count(), 1);
+}
+
+#[test]
+fn small_commands_do_what_they_say() {
+    let tool = Tool::new();
+    let data = tool.json(&["data", "list"]);
+    assert_eq!(data["datasets"][0]["name"], "us-daily-2000-2013");
+    assert!(tool.ok(&["data", "list"]).out.contains("AAPL, FB, GOOG, IBM, MSFT"));
+    assert!(tool.ok(&["completions", "bash"]).out.contains("papertape"));
+    assert!(tool.ok(&["--version"]).out.starts_with("papertape "));
+    // Help is the first line of a command's documentation, without a full stop.
+    for line in tool.ok(&["--help"]).out.lines().filter(|line| line.starts_with("  ")) {
+        assert!(!line.ends_with('.'), "{line}");
+    }
+    assert!(!tool.path("data").exists());
+}

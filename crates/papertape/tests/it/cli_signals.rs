@@ -1,0 +1,76 @@
+//! Ctrl-C: the first stops after the step under way, the second at once; either can be gone on from.
+
+use crate::cli_tool::Tool;
+use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
+use rustix::process::Signal;
+
+const RUN: [&str; 9] =
+    ["run", "--start", "2012-10-01", "--end", "2012-10-02", "--symbols", "IBM", "--model", "test::talker"];
+
+fn tool(server: &ModelServer) -> Tool {
+    let provider =
+        format!("[models.providers.test]\nkind = 'openai_compatible'\nbase_url = '{}'", server.url());
+    Tool::new().configured(&format!("{provider}\n[simulation]\nsummaries = false"))
+}
+
+fn done() -> ScriptedAnswer {
+    ScriptedAnswer::text("Nothing to do today. <FINISH_SIGNAL>")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_lets_the_step_end_and_resume_pays_for_nothing_twice() {
+    let calls = ScriptedAnswer::call("c1", "get_portfolio", "{}");
+    let server = ModelServer::scripted([calls.held(), done(), done()]).await;
+    let tool = tool(&server);
+    let mut running = tool.start(&RUN);
+    server.request(1).await;
+    running.signal(Signal::INT);
+    let line = running.until("stops after the step under way");
+    server.release();
+    let ended = running.end();
+    assert_eq!(ended.code, 3, "{ended:#?}");
+    let job = line.split_whitespace().nth(1).expect("names the job").to_owned();
+    assert!(ended.err.contains(&format!("papertape resume {job}")), "{ended:#?}");
+
+    assert_eq!(tool.json(&["jobs", &job])["status"], "queued");
+    let resumed = tool.json(&["resume", "latest"]);
+    assert_eq!((&resumed["job_id"], &resumed["status"]), (&job.into(), &"completed".into()));
+    assert_eq!((server.count(), server.repeats()), (3, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_second_ends_at_once_and_the_call_under_way_is_sent_again() {
+    let server = ModelServer::scripted([done().held(), done(), done()]).await;
+    let tool = tool(&server);
+    let mut running = tool.start(&RUN);
+    server.request(1).await;
+    running.signal(Signal::INT);
+    running.until("once more stops it at once");
+    running.signal(Signal::INT);
+    let ended = running.end();
+    assert_eq!(ended.code, 3, "{ended:#?}");
+    server.closed(1).await;
+
+    assert_eq!(tool.json(&["resume", "latest"])["status"], "completed");
+    assert_eq!((server.count(), server.repeats()), (3, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_process_reads_beside_a_run_and_is_told_who_has_the_record() {
+    let server = ModelServer::scripted([done().held(), done()]).await;
+    let tool = tool(&server);
+    let running = tool.start(&RUN);
+    server.request(1).await;
+    assert_eq!(tool.json(&["jobs", "latest"])["status"], "running");
+    tool.ok(&["reasoning"]);
+    tool.ok(&["verify", "latest"]);
+    let found = tool.ok(&["doctor"]).out;
+    assert!(found.contains(&format!("process {} has it", running.pid())), "{found}");
+    for args in [&["cancel", "latest"][..], &["serve"][..], &["worker"][..], &RUN[..]] {
+        let refused = tool.ends(args, 1);
+        assert!(refused.err.contains(&format!("in use by process {}", running.pid())), "{refused:#?}");
+    }
+    server.release();
+    let ended = running.end();
+    assert_eq!(ended.code, 0, "{ended:#?}");
+}
