@@ -80,6 +80,20 @@ pub struct Branch {
     /// The agent from the cut on; before it, the job's own `agents` entry holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentConfig>,
+    /// What the parent, a branch itself, had changed up to the cut, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<Change>,
+}
+
+/// An agent that was changed at a cut of an earlier branch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// The day in which the cut lies.
+    pub date: Date,
+    /// The node at which it was made.
+    pub at: String,
+    /// The agent from there on.
+    pub agent: AgentConfig,
 }
 
 impl SimulationConfig {
@@ -119,12 +133,14 @@ impl SimulationConfig {
     }
 
     fn branch_doc(&self) -> Value {
+        let change = |change: &Change| json!([change.date, change.at, change.agent.fingerprint()]);
         let doc = |branch: &Branch| {
             json!({
                 "job": branch.job,
                 "date": branch.date,
                 "at": branch.at,
                 "agent": branch.agent.as_ref().map(AgentConfig::fingerprint),
+                "earlier": branch.earlier.iter().map(change).collect::<Vec<_>>(),
             })
         };
         self.branch.as_ref().map_or(Value::Null, doc)

@@ -3,7 +3,7 @@
 use papertape_core::id::ContentHash;
 use papertape_core::ports::{Record, RecordError};
 use papertape_core::record::{SessionId, TapeRow};
-use papertape_core::tape::{Stop, expand, expand_request, references};
+use papertape_core::tape::{Doc, Stop, expand, expand_request, references};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -15,7 +15,8 @@ pub(crate) fn stop_of(error: RecordError) -> Stop {
     }
 }
 
-/// The rows of a session's tape, with their outcomes expanded.
+/// The rows of a session's tape, with their outcomes expanded. An outcome that is not the one that was
+/// written is an error: nothing may go on from it.
 pub(crate) async fn rows(
     record: &dyn Record,
     session: SessionId,
@@ -28,6 +29,12 @@ pub(crate) async fn rows(
     for row in &mut rows {
         if let Some(outcome) = &mut row.outcome {
             *outcome = expanded(outcome, &texts)?;
+            if row.outcome_ref != Some(Doc::of(outcome).hash) {
+                let path = &row.path;
+                return Err(RecordError::Inconsistent(format!(
+                    "the outcome of {path} is not what was written"
+                )));
+            }
         }
     }
     Ok(rows)

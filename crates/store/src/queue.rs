@@ -9,7 +9,7 @@ use crate::store::Store;
 use crate::texts;
 use crate::value::{Row, Value, params};
 use futures::FutureExt as _;
-use papertape_core::id::JobId;
+use papertape_core::id::{ContentHash, JobId};
 use papertape_core::json;
 use papertape_core::ports::{BoxFuture, Queue, RecordError};
 use papertape_core::record::{DayStatus, JobRow, JobStatus, Lease, NewJob};
@@ -92,6 +92,32 @@ impl Queue for Store {
             }
             .boxed()
         }))
+    }
+}
+
+impl Store {
+    /// Gives a job that is not running another config with the same fingerprint: another budget, say.
+    /// `false` where the job is not there, is running, or has another fingerprint.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn reconfigure(
+        &self,
+        job: &JobId,
+        config: serde_json::Value,
+        fingerprint: ContentHash,
+    ) -> Result<bool, StoreError> {
+        let wanted = Arc::new((job.clone(), config));
+        self.write(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move {
+                let sql = "UPDATE jobs SET config = $1
+                    WHERE job_id = $2 AND fingerprint = $3 AND status <> 'running'";
+                Ok(db.execute(sql, params![&wanted.1, &wanted.0, fingerprint]).await? > 0)
+            }
+            .boxed()
+        })
+        .await
     }
 }
 

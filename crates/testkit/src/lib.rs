@@ -5,6 +5,7 @@
 
 pub mod clock;
 pub mod data;
+pub mod fault;
 pub mod host;
 pub mod kept;
 pub mod model_server;

@@ -213,20 +213,20 @@ impl Asked {
     }
 }
 
-/// What enters is redacted before anything sees it. What redaction leaves no answer of is a failure
-/// of its own: the call was made, and is not made again.
+/// What enters is redacted before anything sees it, and is given in the form in which the record keeps
+/// it (keys in canonical order, say), so that a resumed session goes on with the very same. What
+/// redaction leaves no answer of is a failure of its own: the call was made, and is not made again.
 fn redacted<T: serde::Serialize + DeserializeOwned>(
     redactor: &Redactor,
     result: Result<T, CallFailure>,
 ) -> Result<T, CallFailure> {
     match result {
         Ok(value) => {
-            serde_json::from_value(redactor.redact_value(json::to_value(&value)).value).map_err(|_| {
-                CallFailure {
-                    kind: FailureKind::BadAnswer,
-                    message: "the answer could not be kept: nothing readable is left of it after redaction"
-                        .to_owned(),
-                }
+            let kept = json::canonical(&redactor.redact_value(json::to_value(&value)).value);
+            serde_json::from_str(&kept).map_err(|_| CallFailure {
+                kind: FailureKind::BadAnswer,
+                message: "the answer could not be kept: nothing readable is left of it after redaction"
+                    .to_owned(),
             })
         }
         Err(failure) => Err(CallFailure { message: redactor.redact_text(&failure.message).value, ..failure }),

@@ -8,7 +8,7 @@ use papertape_core::message::Sampling;
 use papertape_core::ports::{Queue as _, Record as _};
 use papertape_core::record::NewDay;
 use papertape_core::time::Date;
-use papertape_runtime::branch::check_cut;
+use papertape_runtime::branch::{at_cut, check_cut};
 use papertape_runtime::config::{Branch, SimulationConfig};
 
 /// Where to branch off, and what to change.
@@ -40,13 +40,20 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
     }
     let config: SimulationConfig = serde_json::from_value(row.config)
         .map_err(|error| anyhow::anyhow!("the config of {parent} cannot be read: {error}"))?;
-    let agent = pick_agent(&config, request.agent.as_deref())?;
+    let own = pick_agent(&config, request.agent.as_deref())?;
     let at = request.at.unwrap_or_else(|| "solo#1".to_owned());
     check_cut(&at).map_err(|message| bad("node", message))?;
+    let (agent, earlier) = at_cut(&config, &own, request.date, &at);
     let session =
         app.store.find_session(parent, &agent.name, request.date).await.map_err(anyhow::Error::from)?;
-    if session.is_none() {
+    let Some(session) = session else {
         return Err(bad("date", format!("{} has no session on {} in {parent}", agent.name, request.date)));
+    };
+    if at.contains('/') {
+        let tape = app.store.tape(session.id, false).await.map_err(anyhow::Error::from)?;
+        if !tape.iter().any(|row| row.path.as_str() == at) {
+            return Err(bad("node", format!("there is no step `{at}` on {} in {parent}", request.date)));
+        }
     }
     let mut changed = agent.clone();
     if let Some(model) = &request.model {
@@ -63,12 +70,13 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
     }
     check_agent(app, &changed, config.budget)?;
     let mut next = SimulationConfig {
-        agents: vec![agent.clone()],
+        agents: vec![own.clone()],
         branch: Some(Branch {
             job: parent.clone(),
             date: request.date,
             at,
             agent: differs.then_some(changed),
+            earlier,
         }),
         ..config
     };
@@ -77,7 +85,7 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
     let dataset = app.catalogue.open(&next.dataset.hash.to_hex()).map_err(anyhow::Error::from)?;
     let start = next.starts.get(&agent.name).copied();
     let start = start.ok_or_else(|| anyhow::anyhow!("{} has no start state in {parent}", agent.name))?;
-    let hash = next.agent_hash(&agent, start);
+    let hash = next.agent_hash(&own, start);
     let after = next.done_until(&agent.name);
     let days = dataset
         .trading_days(next.start_date, next.end_date)

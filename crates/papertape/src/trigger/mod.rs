@@ -118,6 +118,32 @@ pub async fn resume(app: &App, job: &JobId) -> Result<JobStatus, TriggerError> {
     Ok(JobStatus::Queued)
 }
 
+/// Gives a stopped or waiting job another budget; resuming it then goes on where the old one ended it.
+///
+/// # Errors
+/// No such job; one that is running or completed; a limit in USD for a model without a price.
+pub async fn rebudget(app: &App, job: &JobId, budget: Budget) -> Result<(), TriggerError> {
+    let row = app.store.job(job).await.map_err(anyhow::Error::from)?;
+    let row = row.ok_or_else(|| TriggerError::NotFound(job.to_string()))?;
+    if row.kind != "simulate" {
+        return Err(TriggerError::Conflict(format!("a job of the kind `{}` has no budget", row.kind)));
+    }
+    if matches!(row.status, JobStatus::Completed | JobStatus::Running) {
+        return Err(TriggerError::Conflict(format!("job {job} is {}", row.status)));
+    }
+    let mut config: SimulationConfig = serde_json::from_value(row.config)
+        .map_err(|error| anyhow::anyhow!("the config of {job} cannot be read: {error}"))?;
+    for agent in &config.agents {
+        check::check_agent(app, agent, budget)?;
+    }
+    config.budget = budget;
+    let changed = app.store.reconfigure(job, to_value(&config), row.fingerprint).await;
+    if changed.map_err(anyhow::Error::from)? {
+        return Ok(());
+    }
+    Err(TriggerError::Conflict(format!("job {job} is running")))
+}
+
 /// A job, ready to be queued.
 struct Planned {
     config: SimulationConfig,

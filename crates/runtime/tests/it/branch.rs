@@ -37,7 +37,8 @@ fn parent() -> (Stage, JobId) {
 fn branch(stage: &Stage, at: &str, agent: Option<AgentConfig>) -> (JobId, Arc<Scripted>) {
     let date = stage.data.days()[1].date;
     let job = stage.queue_with(&format!("branch at {at}"), |config| {
-        config.branch = Some(Branch { job: "parent".into(), date, at: at.to_owned(), agent });
+        config.branch =
+            Some(Branch { job: "parent".into(), date, at: at.to_owned(), agent, earlier: Vec::new() });
     });
     let models = stage.models(|_, request| match turn_of(request) {
         1 => buy(2),
@@ -116,7 +117,7 @@ fn a_branchs_deadlines_are_outside_of_its_hashes() {
         agent.limits.call_timeout_secs = timeout;
         agent.instructions = Some(instructions.to_owned());
         let (job, date, at) = (JobId::new("parent"), stage.data.days()[1].date, "solo#1".to_owned());
-        config.branch = Some(Branch { job, date, at, agent: Some(agent) });
+        config.branch = Some(Branch { job, date, at, agent: Some(agent), earlier: Vec::new() });
         (config.fingerprint(), config.agent_hash(&stage.agents[0], config.dataset.hash))
     };
     assert_eq!(hashes(1, "a"), hashes(99, "a"));

@@ -1,0 +1,83 @@
+//! The process that is killed: this test program, started again for this one test.
+
+use crate::crash_support::{Place, faulty, open, run};
+use futures::FutureExt as _;
+use papertape_core::id::JobId;
+use papertape_core::ports::{BoxFuture, Queue, RecordError};
+use papertape_core::record::{JobRow, JobStatus, Lease, NewJob};
+use papertape_testkit::fault::FaultPoints;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The variable that tells a child what to run.
+pub(crate) const CHILD: &str = "PAPERTAPE_TEST_CHILD";
+
+/// What a child is to run.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Child {
+    pub(crate) place: Place,
+    pub(crate) server: String,
+    pub(crate) notes: PathBuf,
+    pub(crate) job: JobId,
+    pub(crate) kill_at: Option<usize>,
+}
+
+/// In a child: runs the job and is killed. Among the other tests: nothing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn runs_a_job_until_it_is_killed() {
+    let Ok(child) = std::env::var(CHILD) else { return };
+    let child: Child = serde_json::from_str(&child).expect("a child is told what to run");
+    let points = child.kill_at.map_or_else(FaultPoints::counting, FaultPoints::killing_at);
+    let app = open(&child.place, &child.server, &child.notes).await;
+    let mut services = faulty(app.services.clone(), &points);
+    if let Place::Postgres(..) = child.place {
+        services.queue = Arc::new(BriefLeases(services.queue));
+    }
+    run(&services, &child.job).await.expect("the job is there to be claimed");
+}
+
+/// A queue whose leases have run out when they are given: a test need not wait until a killed worker's
+/// job is free. Nobody else asks for the job while its worker lives.
+pub(crate) struct BriefLeases(pub(crate) Arc<dyn Queue>);
+
+impl Queue for BriefLeases {
+    fn enqueue<'a>(&'a self, job: NewJob) -> BoxFuture<'a, Result<(), RecordError>> {
+        self.0.enqueue(job)
+    }
+
+    fn claim<'a>(
+        &'a self,
+        owner: &'a str,
+        _: Duration,
+        only: Option<&'a JobId>,
+    ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
+        self.0.claim(owner, Duration::ZERO, only)
+    }
+
+    fn renew<'a>(&'a self, lease: &'a Lease, _: Duration) -> BoxFuture<'a, Result<bool, RecordError>> {
+        async move { self.0.renew(lease, Duration::ZERO).await }.boxed()
+    }
+
+    fn finish<'a>(
+        &'a self,
+        lease: &'a Lease,
+        status: JobStatus,
+        error: Option<String>,
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        self.0.finish(lease, status, error)
+    }
+
+    fn requeue<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<bool, RecordError>> {
+        self.0.requeue(job)
+    }
+
+    fn cancel<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>> {
+        self.0.cancel(job)
+    }
+
+    fn job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>> {
+        self.0.job(job)
+    }
+}

@@ -1,0 +1,153 @@
+//! A job is killed at every point at which a crash can matter, taken up again by another process, and
+//! ends as if nothing had happened.
+
+use crate::crash_support::{
+    Desk, Place, all_steps, completed, digest, export, faulty, noting, open_intents, queue, request, run,
+    same,
+};
+use futures::{StreamExt as _, TryStreamExt as _};
+use papertape::trigger::Request;
+use papertape_core::id::{ContentHash, JobId};
+use papertape_core::ports::Queue as _;
+use papertape_core::record::JobStatus;
+use papertape_core::tape::State;
+use papertape_testkit::fault::FaultPoints;
+use papertape_testkit::model_server::Recorded;
+use papertape_testkit::postgres;
+use std::collections::BTreeSet;
+
+/// How long the jobs are, in days.
+const DAYS: i8 = 3;
+/// So many desks are at work at a time.
+const SIDE_BY_SIDE: usize = 4;
+
+/// What an undisturbed run came to.
+struct Undisturbed {
+    export: String,
+    points: Vec<&'static str>,
+    requests: usize,
+    notes: usize,
+    /// External steps that can be under way at once.
+    at_once: usize,
+}
+
+impl Undisturbed {
+    async fn run(desk: &Desk, job: &JobId, at_once: usize) -> Self {
+        let app = desk.app().await;
+        let points = FaultPoints::counting();
+        let end = run(&faulty(app.services.clone(), &points), job).await.expect("claims");
+        completed(&end);
+        let found = app.store.verify_chain(job).await.expect("verifies");
+        assert_eq!(found.broken, None);
+        assert_eq!(desk.server.repeats(), 0, "every request of the script is another");
+        Self {
+            export: export(&app.store, job).await,
+            points: points.passed(),
+            requests: arrived(desk).len(),
+            notes: desk.noted().len(),
+            at_once,
+        }
+    }
+
+    /// Kills the job at a point, takes it up again, and holds what it comes to against this.
+    async fn hold(&self, desk: &Desk, job: &JobId, at: usize) -> Result<(), String> {
+        desk.run_and_kill(job, at).await;
+        let what = format!("killed at point {at}, {}", self.points[at]);
+
+        let app = desk.app().await;
+        let killed = all_steps(&app.store, job, DAYS).await;
+        let open = open_intents(&killed).len();
+        assert!(open <= self.at_once, "{what}: {open} intents are open");
+        let answered: BTreeSet<ContentHash> = killed
+            .iter()
+            .filter(|step| matches!(step.state, State::Done(_)))
+            .map(|step| step.digest)
+            .collect();
+        let asked = arrived(desk).len();
+        let row = app.store.job(job).await.expect("reads").expect("is there");
+        if row.status == JobStatus::Completed {
+            assert_eq!(self.points[at], "after finish");
+        } else {
+            // A killed worker's last transaction may hold the job for a moment longer.
+            let end = loop {
+                if let Some(end) = run(&app.services, job).await {
+                    break end;
+                }
+            };
+            completed(&end);
+        }
+        same(&self.export, &export(&app.store, job).await, &what);
+        let interrupted = app.store.interrupted_attempts(job).await.expect("counts");
+        assert_eq!(interrupted, open as u64, "{what}: each open intent is marked, and nothing else");
+        let requests = arrived(desk);
+        let repeats = requests.iter().filter(|request| request.occurrence > 1).count();
+        let noted = desk.noted().len() - self.notes;
+        assert!(repeats + noted <= open, "{what}: {repeats} requests and {noted} notes for {open} intents");
+        assert_eq!(requests.len(), self.requests + repeats, "{what}: requests");
+        for again in &requests[asked..] {
+            assert!(!answered.contains(&digest(again)), "{what}: a committed answer was asked again");
+        }
+        let steps = all_steps(&app.store, job, DAYS).await;
+        assert!(open_intents(&steps).is_empty(), "{what}: nothing is left open");
+        let found = app.store.verify_chain(job).await.expect("verifies");
+        assert_eq!(found.broken, None, "{what}");
+        Ok(())
+    }
+}
+
+/// The requests that came whole: of the last one, the server may have got no more than the beginning.
+fn arrived(desk: &Desk) -> Vec<Recorded> {
+    let mut requests = desk.server.requests();
+    requests.retain(|request| !request.body.is_null());
+    requests
+}
+
+async fn at_every_point(request: Request, at_once: usize) {
+    let template = Desk::new().await;
+    let job = &template.queue(request).await;
+    let undisturbed = &Undisturbed::run(&template.copy().await, job, at_once).await;
+    let template = &template;
+    println!("{} points: {:?}", undisturbed.points.len(), undisturbed.points);
+    futures::stream::iter(0..undisturbed.points.len())
+        .map(|at| async move { undisturbed.hold(&template.copy().await, job, at).await })
+        .buffer_unordered(SIDE_BY_SIDE)
+        .try_collect::<()>()
+        .await
+        .expect("holds");
+}
+
+/// Two agents with a tool that may be repeated, no summaries: what is under way at a kill is at most
+/// one call of each.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_day_survives_a_kill_at_every_point() {
+    let request = Request { agents: vec![noting("alpha"), noting("beta")], ..request(DAYS) };
+    at_every_point(request, 2).await;
+}
+
+/// With summaries, which are asked for beside each other, a session's own one after the other.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn summaries_survive_a_kill_at_every_point() {
+    let request = Request { summaries: Some(true), ..request(DAYS) };
+    at_every_point(request, 2 * DAYS as usize).await;
+}
+
+/// The same on PostgreSQL, at every fifth point.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgres_survives_a_kill() {
+    let place = postgres::place().expect("starts PostgreSQL");
+    let place = &Place::Postgres(place.url, place.schema);
+    let first = Desk::on(place).await;
+    let request = || Request { agents: vec![noting("alpha"), noting("beta")], ..request(DAYS) };
+    let job = first.queue(request()).await;
+    let undisturbed = &Undisturbed::run(&first, &job, 2).await;
+    futures::stream::iter((0..undisturbed.points.len()).step_by(5))
+        .map(|at| async move {
+            let desk = Desk::on(place).await;
+            let job = queue(&desk.app().await, request()).await;
+            undisturbed.hold(&desk, &job, at).await
+        })
+        .buffer_unordered(SIDE_BY_SIDE)
+        .try_collect::<()>()
+        .await
+        .expect("holds");
+}

@@ -1,0 +1,372 @@
+//! A small desk whose job can be killed: a record, a model server that answers by a script made of
+//! nothing but the request, and an outside tool that notes each call in a file.
+
+use crate::crash_child::{CHILD, Child};
+use futures::FutureExt as _;
+use papertape::app::App;
+use papertape::config::{Config, ToolServer};
+use papertape::trigger::{Request, Triggered, trigger};
+use papertape_agents::config::AgentConfig;
+use papertape_agents::solo::LIST_TOOLS;
+use papertape_core::id::{AgentName, ContentHash, JobId};
+use papertape_core::message::{CallFailure, Message, ModelRequest};
+use papertape_core::ports::{BoxFuture, ExternalCall, ExternalReply, ExternalTool, Record as _, Tools};
+use papertape_core::record::{JobStatus, SessionId};
+use papertape_core::tape::State;
+use papertape_core::time::Date;
+use papertape_llm::{ProviderConfig, ProviderKind};
+use papertape_runtime::services::Services;
+use papertape_runtime::simulate::{JobEnd, Unobserved};
+use papertape_runtime::stopping::Stopper;
+use papertape_runtime::worker::{Worker, WorkerOptions};
+use papertape_store::{PageRequest, StepView, Store, Target};
+use papertape_testkit::fault::{FaultPoints, Faulty};
+use papertape_testkit::model_server::{
+    Call, ModelServer, Recorded, Reply, ScriptedAnswer, Tokens, read_request,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::io::Write as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// Who trades, as [`request`] has it.
+pub(crate) const AGENTS: [&str; 2] = ["alpha", "beta"];
+/// The job's first day; trading days follow each other from here.
+pub(crate) const FIRST: Date = jiff::civil::date(2012, 10, 1);
+/// The name of the outside tool server.
+pub(crate) const NOTES: &str = "notes";
+/// Longer than any test.
+pub(crate) const LONG: Duration = Duration::from_secs(3_600);
+
+/// The nth day of the job, from 0.
+pub(crate) fn day(n: i8) -> Date {
+    jiff::civil::date(2012, 10, 1 + n)
+}
+
+/// Where a record is, in words that a child process can be told.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Place {
+    Sqlite(PathBuf),
+    Postgres(String, String),
+}
+
+impl Place {
+    pub(crate) async fn store(&self) -> Store {
+        let target = match self {
+            Self::Sqlite(path) => Target::Sqlite(path.clone()),
+            Self::Postgres(url, schema) => Target::Postgres(url.clone(), schema.clone()),
+        };
+        Store::open(target).await.expect("the record opens")
+    }
+}
+
+/// A record, a model server and a place for the tool's notes.
+pub(crate) struct Desk {
+    pub(crate) place: Place,
+    pub(crate) server: ModelServer,
+    pub(crate) notes: PathBuf,
+    held: Arc<AtomicUsize>,
+    _dir: TempDir,
+}
+
+impl Desk {
+    /// A desk on a new SQLite file.
+    pub(crate) async fn new() -> Self {
+        let dir = tempfile::tempdir().expect("makes a directory");
+        let place = Place::Sqlite(dir.path().join("papertape.db"));
+        Self::at(place, dir).await
+    }
+
+    /// A desk on a PostgreSQL schema that others may use as well.
+    pub(crate) async fn on(place: &Place) -> Self {
+        Self::at(place.clone(), tempfile::tempdir().expect("makes a directory")).await
+    }
+
+    /// A desk whose record begins as a copy of this one's, which nobody may have open.
+    pub(crate) async fn copy(&self) -> Self {
+        let dir = tempfile::tempdir().expect("makes a directory");
+        let Place::Sqlite(path) = &self.place else { panic!("only a file can be copied") };
+        let copy = dir.path().join("papertape.db");
+        std::fs::copy(path, &copy).expect("copies");
+        let wal = |path: &Path| path.with_extension("db-wal");
+        if wal(path).exists() {
+            std::fs::copy(wal(path), wal(&copy)).expect("copies");
+        }
+        Self::at(Place::Sqlite(copy), dir).await
+    }
+
+    async fn at(place: Place, dir: TempDir) -> Self {
+        let notes = dir.path().join("notes.jsonl");
+        let held = Arc::new(AtomicUsize::new(0));
+        let hold = Arc::clone(&held);
+        let answer = move |body: &Value| {
+            let held = hold.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok();
+            if held { script(body).held() } else { script(body) }
+        };
+        Self { place, server: ModelServer::answering(answer).await, notes, held, _dir: dir }
+    }
+
+    /// Holds the next so many answers back.
+    pub(crate) fn hold(&self, answers: usize) {
+        self.held.store(answers, SeqCst);
+    }
+
+    /// The product on this desk's record.
+    pub(crate) async fn app(&self) -> App {
+        open(&self.place, &self.server.url(), &self.notes).await
+    }
+
+    /// Queues a job.
+    pub(crate) async fn queue(&self, request: Request) -> JobId {
+        queue(&self.app().await, request).await
+    }
+
+    /// Runs a job in this process until it ends or stops.
+    pub(crate) async fn run(&self, job: &JobId) -> JobEnd {
+        run(&self.app().await.services, job).await.expect("the job is there to be claimed")
+    }
+
+    /// Runs a job in a process of its own, which kills itself at the nth fault point.
+    ///
+    /// # Panics
+    /// Where the process ends otherwise.
+    pub(crate) async fn run_and_kill(&self, job: &JobId, at: usize) {
+        let status = self.child(job, Some(at)).spawn().expect("starts").wait().await.expect("ends");
+        assert_eq!(status.signal(), Some(9), "the child was to be killed at point {at}: {status}");
+    }
+
+    /// The command that runs a job in a process of its own.
+    pub(crate) fn child(&self, job: &JobId, kill_at: Option<usize>) -> tokio::process::Command {
+        let child = Child {
+            place: self.place.clone(),
+            server: self.server.url(),
+            notes: self.notes.clone(),
+            job: job.clone(),
+            kill_at,
+        };
+        let mut command = tokio::process::Command::new(std::env::current_exe().expect("this program"));
+        command
+            .args(["crash_child::runs_a_job_until_it_is_killed", "--exact", "--nocapture"])
+            .env(CHILD, serde_json::to_string(&child).expect("is JSON"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .kill_on_drop(true);
+        command
+    }
+
+    /// The calls that the outside tool has noted.
+    pub(crate) fn noted(&self) -> Vec<String> {
+        let notes = std::fs::read_to_string(&self.notes).unwrap_or_default();
+        notes.lines().map(str::to_owned).collect()
+    }
+
+    /// A connection behind the store's back.
+    pub(crate) fn behind(&self) -> rusqlite::Connection {
+        let Place::Sqlite(path) = &self.place else { panic!("only a file can be edited") };
+        let connection = rusqlite::Connection::open(path).expect("opens");
+        connection.busy_timeout(LONG).expect("waits");
+        connection
+    }
+}
+
+/// The product around a record, with the scripted provider and the noting tool.
+pub(crate) async fn open(place: &Place, server: &str, notes: &Path) -> App {
+    let provider = ProviderConfig {
+        kind: Some(ProviderKind::OpenaiCompatible),
+        base_url: Some(server.to_owned()),
+        ..ProviderConfig::default()
+    };
+    let mut config = Config::default();
+    config.models.providers.insert("test".to_owned(), provider);
+    let outside =
+        ToolServer { command: vec!["none".to_owned()], allow_unbounded: true, ..ToolServer::default() };
+    config.tools.insert(NOTES.to_owned(), outside);
+    let mut app = App::compose(config, place.store().await).expect("composes");
+    app.services.tools = Arc::new(Notes(notes.to_owned()));
+    app
+}
+
+/// Two agents over so many days.
+pub(crate) fn request(days: i8) -> Request {
+    Request {
+        start_date: Some(FIRST),
+        end_date: Some(day(days - 1)),
+        agents: AGENTS.map(agent).into(),
+        symbols: vec!["AAPL".to_owned(), "IBM".to_owned()],
+        summaries: Some(false),
+        replace_existing: true,
+        ..Request::default()
+    }
+}
+
+/// An agent that the scripted server thinks for.
+pub(crate) fn agent(name: &str) -> AgentConfig {
+    AgentConfig::solo(AgentName::new(name), "test::scripted".parse().expect("a model"))
+}
+
+/// The same with the outside tool.
+pub(crate) fn noting(name: &str) -> AgentConfig {
+    AgentConfig { tools: vec![NOTES.to_owned()], ..agent(name) }
+}
+
+pub(crate) async fn queue(app: &App, request: Request) -> JobId {
+    let Triggered { job, .. } = trigger(app, request).await.expect("queues");
+    job
+}
+
+/// The services with fault points around every effect.
+pub(crate) fn faulty(services: Services, points: &Arc<FaultPoints>) -> Services {
+    Services {
+        record: Faulty::new(services.record, points),
+        queue: Faulty::new(services.queue, points),
+        models: Faulty::new(services.models, points),
+        tools: Faulty::new(services.tools, points),
+        ..services
+    }
+}
+
+/// A worker that nobody else is.
+pub(crate) fn worker(services: &Services) -> Worker {
+    let options = WorkerOptions {
+        owner: format!("test-{}", std::process::id()),
+        lease_for: LONG,
+        poll_every: LONG,
+        parallel_jobs: 1,
+    };
+    Worker::new(services.clone(), options)
+}
+
+/// Claims a job and runs it. `None` where it cannot be claimed.
+pub(crate) async fn run(services: &Services, job: &JobId) -> Option<JobEnd> {
+    let stopper = Stopper::default();
+    worker(services).run_job(job, &stopper.signal(), &Unobserved).await.expect("the record works")
+}
+
+/// Asserts that a job came to its end.
+pub(crate) fn completed(end: &JobEnd) {
+    assert_eq!((end.status, end.error.as_deref()), (JobStatus::Completed, None));
+}
+
+/// A job in its canonical form.
+pub(crate) async fn export(store: &Store, job: &JobId) -> String {
+    let mut lines = Vec::new();
+    assert!(store.canonical_export(job, &mut lines).await.expect("exports"), "there is a job {job}");
+    String::from_utf8(lines).expect("is text")
+}
+
+/// Asserts that two exports are equal, and shows the first line that is not.
+pub(crate) fn same(expected: &str, found: &str, what: &str) {
+    let first = expected.lines().zip(found.lines()).find(|(left, right)| left != right);
+    assert!(first.is_none(), "{what}: was and is\n{}\n{}", first.unwrap().0, first.unwrap().1);
+    assert_eq!(expected.lines().count(), found.lines().count(), "{what}: lines");
+}
+
+/// The session of an agent's day.
+pub(crate) async fn session(store: &Store, job: &JobId, agent: &str, date: Date) -> Option<SessionId> {
+    let found = store.find_session(job, &AgentName::new(agent), date).await.expect("asks");
+    found.map(|session| session.id)
+}
+
+/// The steps of an agent's day.
+pub(crate) async fn steps(store: &Store, job: &JobId, agent: &str, date: Date) -> Vec<StepView> {
+    match session(store, job, agent, date).await {
+        Some(session) => store.steps(session, &PageRequest::first(1_000)).await.expect("reads").items,
+        None => Vec::new(),
+    }
+}
+
+/// All steps of a job over so many days.
+pub(crate) async fn all_steps(store: &Store, job: &JobId, days: i8) -> Vec<StepView> {
+    let mut all = Vec::new();
+    for name in AGENTS {
+        for n in 0..days {
+            all.extend(steps(store, job, name, day(n)).await);
+        }
+    }
+    all
+}
+
+/// The steps that were sent and have no outcome.
+pub(crate) fn open_intents(steps: &[StepView]) -> Vec<&StepView> {
+    steps.iter().filter(|step| step.state == State::Intent).collect()
+}
+
+/// The digest of the step that a request over the wire came from.
+pub(crate) fn digest(request: &Recorded) -> ContentHash {
+    read(&request.body).digest()
+}
+
+fn read(body: &Value) -> ModelRequest {
+    read_request(body, "test::scripted".parse().expect("a model")).expect("a request")
+}
+
+/// What the model says: made of the request alone, so that asking again gives the same. On each day it
+/// looks a price up, buys, tries to buy far too much, notes something where it can, and then ends.
+pub(crate) fn script(body: &Value) -> ScriptedAnswer {
+    let request = read(body);
+    let mark = &request.digest().to_hex()[..8];
+    // The first day is cheap.
+    let asked = request.messages.first().map(Message::content).unwrap_or_default();
+    let input = if asked.contains("(2012-10-01)") { 100 } else { 2_000 };
+    let reply = |text: String, calls: Vec<Call>, input: u64| {
+        let tokens = Some(Tokens { input, cached: 0, output: 20 });
+        ScriptedAnswer::reply(Reply { text, calls, tokens, ..Reply::default() })
+    };
+    if request.tools.is_empty() {
+        return reply(format!("In short: {mark}."), Vec::new(), 50);
+    }
+    if request.messages.iter().any(|message| matches!(message, Message::Assistant { .. })) {
+        return reply(format!("Done for today: {mark}. <FINISH_SIGNAL>"), Vec::new(), input);
+    }
+    let call = |id: &str, name: &str, arguments: Value| Call {
+        id: format!("{id}-{mark}"),
+        name: name.to_owned(),
+        arguments: arguments.to_string(),
+    };
+    let mut calls = vec![
+        call("price", "get_price", json!({ "symbol": "AAPL" })),
+        call("buy", "buy", json!({ "symbol": "AAPL", "quantity": 3, "reason": "it rises" })),
+        call("much", "buy", json!({ "symbol": "IBM", "quantity": 1_000_000 })),
+    ];
+    for tool in request.tools.iter().filter(|tool| tool.name.starts_with(NOTES)) {
+        calls.push(call("note", &tool.name, json!({ "text": mark })));
+    }
+    reply(format!("I look at AAPL: {mark}."), calls, input)
+}
+
+/// An outside tool server: it notes each call in a file, and answers with what it was asked. It offers
+/// `look`, which may be repeated; where the file `careful` stands beside the notes, `write` instead,
+/// which may not.
+struct Notes(PathBuf);
+
+impl Tools for Notes {
+    fn list<'a>(&'a self) -> BoxFuture<'a, Result<Vec<ExternalTool>, CallFailure>> {
+        async { Ok(Vec::new()) }.boxed()
+    }
+
+    fn call<'a>(&'a self, call: &'a ExternalCall) -> BoxFuture<'a, Result<ExternalReply, CallFailure>> {
+        async move {
+            let careful = self.0.with_file_name("careful").exists();
+            let text = if call.tool == LIST_TOOLS {
+                let schema = json!({ "type": "object", "properties": { "text": { "type": "string" } } });
+                let name = if careful { "write" } else { "look" };
+                let spec = json!({ "name": name, "description": "Notes a text", "parameters": schema });
+                json!([{ "spec": spec, "repeatable": !careful }]).to_string()
+            } else {
+                let mut file =
+                    std::fs::OpenOptions::new().create(true).append(true).open(&self.0).expect("opens");
+                writeln!(file, "{}", call.arguments).expect("notes");
+                format!("noted {}", call.arguments)
+            };
+            Ok(ExternalReply { text, is_error: false })
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,169 @@
+//! Who may write for a job, and who may stop it.
+
+use crate::crash_child::BriefLeases;
+use crate::crash_support::{
+    Desk, LONG, agent, all_steps, completed, export, queue, request, run, same, worker,
+};
+use futures::FutureExt as _;
+use papertape::trigger::{Request, resume};
+use papertape_core::id::JobId;
+use papertape_core::ports::{BoxFuture, Queue, RecordError};
+use papertape_core::record::{JobRow, JobStatus, Lease, NewJob};
+use papertape_core::tape::{OutcomeKind, State};
+use papertape_runtime::services::Services;
+use papertape_runtime::simulate::Unobserved;
+use papertape_runtime::stopping::{StopReason, Stopper};
+use papertape_testkit::clock::FakeClock;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Notify;
+
+async fn undisturbed(days: i8, agents: Request) -> String {
+    let desk = Desk::new().await;
+    let app = desk.app().await;
+    let job = queue(&app, Request { end_date: request(days).end_date, ..agents }).await;
+    completed(&run(&app.services, &job).await.expect("claims"));
+    export(&app.store, &job).await
+}
+
+/// A worker whose job another has claimed gets its answers after that, and can write nothing of them.
+#[tokio::test]
+async fn a_worker_that_lost_its_lease_writes_nothing_more() {
+    let expected = undisturbed(3, request(3)).await;
+    let desk = Desk::new().await;
+    let app = desk.app().await;
+    let job = queue(&app, request(3)).await;
+    desk.hold(2);
+    // Its clock stands, so that it does not see by itself that the lease is gone.
+    let first = Services {
+        queue: Arc::new(BriefLeases(Arc::clone(&app.services.queue))),
+        clock: Arc::new(FakeClock::new()),
+        ..app.services.clone()
+    };
+    let lost = tokio::spawn({
+        let job = job.clone();
+        async move { worker(&first).run_job(&job, &Stopper::default().signal(), &Unobserved).await }
+    });
+    desk.server.request(2).await;
+    completed(&run(&app.services, &job).await.expect("the lease has run out"));
+    let steps = all_steps(&app.store, &job, 3).await;
+    let chain = app.store.verify_chain(&job).await.expect("verifies");
+
+    desk.server.release();
+    let lost = lost.await.expect("does not panic");
+    assert!(matches!(lost, Err(RecordError::LostLease)), "{lost:?}");
+    assert_eq!(all_steps(&app.store, &job, 3).await, steps);
+    assert_eq!(app.store.verify_chain(&job).await.expect("verifies"), chain);
+    same(&expected, &export(&app.store, &job).await, "after the first worker's answers");
+    assert_eq!(app.store.interrupted_attempts(&job).await.expect("counts"), 2);
+    assert_eq!(desk.server.repeats(), 2, "the two calls that were under way");
+}
+
+/// On a file of one owner, a new owner takes a job over at once: nobody else can have it.
+#[tokio::test]
+async fn a_new_owner_of_the_file_takes_jobs_over() {
+    let desk = Desk::new().await;
+    let job = desk.queue(request(1)).await;
+    let app = desk.app().await;
+    app.store.claim("gone", LONG, Some(&job)).await.expect("asks").expect("claims");
+    assert!(run(&app.services, &job).await.is_none(), "it is leased");
+    drop(app);
+    completed(&desk.run(&job).await);
+}
+
+/// Tells when a worker has learned that its job is cancelled.
+struct Heard(Arc<dyn Queue>, Arc<Notify>);
+
+impl Queue for Heard {
+    fn enqueue<'a>(&'a self, job: NewJob) -> BoxFuture<'a, Result<(), RecordError>> {
+        self.0.enqueue(job)
+    }
+
+    fn claim<'a>(
+        &'a self,
+        owner: &'a str,
+        lease_for: Duration,
+        only: Option<&'a JobId>,
+    ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
+        self.0.claim(owner, lease_for, only)
+    }
+
+    fn renew<'a>(&'a self, lease: &'a Lease, by: Duration) -> BoxFuture<'a, Result<bool, RecordError>> {
+        async move {
+            self.0.renew(lease, by).await.inspect(|cancelled| {
+                if *cancelled {
+                    self.1.notify_one()
+                }
+            })
+        }
+        .boxed()
+    }
+
+    fn finish<'a>(
+        &'a self,
+        lease: &'a Lease,
+        status: JobStatus,
+        error: Option<String>,
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        self.0.finish(lease, status, error)
+    }
+
+    fn requeue<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<bool, RecordError>> {
+        self.0.requeue(job)
+    }
+
+    fn cancel<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>> {
+        self.0.cancel(job)
+    }
+
+    fn job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>> {
+        self.0.job(job)
+    }
+}
+
+/// A cancelled job stops after the step under way, whose answer is kept; a process that goes down
+/// gives its job back the same way. Resumed, both go on as if nothing had been.
+#[tokio::test]
+async fn a_stopped_job_keeps_its_step_and_goes_on() {
+    let one = || Request { agents: vec![agent("alpha")], ..request(3) };
+    let expected = undisturbed(3, one()).await;
+    for reason in [StopReason::Cancelled, StopReason::Shutdown] {
+        let desk = Desk::new().await;
+        let app = desk.app().await;
+        let job = queue(&app, one()).await;
+        desk.hold(1);
+        let (heard, clock, stopper) = (Arc::new(Notify::new()), FakeClock::new(), Stopper::default());
+        let services = Services {
+            queue: Arc::new(Heard(Arc::clone(&app.services.queue), Arc::clone(&heard))),
+            clock: Arc::new(clock.clone()),
+            ..app.services.clone()
+        };
+        let work = tokio::spawn({
+            let (job, signal) = (job.clone(), stopper.signal());
+            async move { worker(&services).run_job(&job, &signal, &Unobserved).await }
+        });
+        desk.server.request(1).await;
+        if reason == StopReason::Cancelled {
+            assert_eq!(app.store.cancel(&job).await.expect("asks"), Some(JobStatus::Running));
+            clock.advance(Duration::from_secs(1));
+            heard.notified().await;
+        } else {
+            stopper.stop(reason);
+            // The worker hears it the next time that it is its turn, which comes before any answer.
+            tokio::task::yield_now().await;
+        }
+        desk.server.release();
+        let end = work.await.expect("does not panic").expect("the record works").expect("claims");
+        let status = if reason == StopReason::Cancelled { JobStatus::Cancelled } else { JobStatus::Queued };
+        assert_eq!(end.status, status, "{end:?}");
+        assert_eq!(desk.server.count(), 1, "nothing more is asked");
+        let steps = all_steps(&app.store, &job, 3).await;
+        let model = steps.iter().find(|step| step.path.as_str() == "solo#1/model#1").expect("is there");
+        assert_eq!(model.state, State::Done(OutcomeKind::Ok), "the step under way is kept");
+
+        assert_eq!(resume(&app, &job).await.expect("resumes"), JobStatus::Queued);
+        completed(&run(&app.services, &job).await.expect("claims"));
+        assert_eq!((desk.server.count(), desk.server.repeats()), (6, 0));
+        same(&expected, &export(&app.store, &job).await, "after the stop");
+    }
+}

@@ -1,0 +1,261 @@
+//! Every state that a step can be in, over the real record.
+
+use crate::crash_support::{
+    Desk, LONG, agent, completed, day, faulty, noting, queue, request, run, script, steps,
+};
+use futures::FutureExt as _;
+use papertape::app::App;
+use papertape::trigger::Request;
+use papertape_core::id::{AgentName, ContentHash, JobId};
+use papertape_core::message::{Message, ModelReply, ModelRequest, Sampling, ToolChoice};
+use papertape_core::ports::{BoxFuture, ExternalCall, ExternalReply, Queue as _, Record as _};
+use papertape_core::record::{Commit, Lease, NewSession, SessionId, Write};
+use papertape_core::redact::Redactor;
+use papertape_core::tape::{
+    CallOptions, Called, Ctx, Host, Key, NodeFailure, OutcomeKind, Session, State, StepPath, Stop, Tape,
+    Verdict,
+};
+use papertape_core::time::Timestamp;
+use papertape_store::{PageRequest, SessionFilter, Store};
+use papertape_testkit::fault::FaultPoints;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Notify;
+
+async fn states(app: &App, job: &JobId) -> BTreeMap<String, State> {
+    let steps = steps(&app.store, job, "alpha", day(0)).await;
+    steps.into_iter().map(|step| (step.path.to_string(), step.state)).collect()
+}
+
+/// The number of the nth fault point of this name, from 1, in an undisturbed run.
+async fn point(desk: &Desk, job: &JobId, name: &str, nth: usize) -> usize {
+    let calm = desk.copy().await;
+    if desk.notes.with_file_name("careful").exists() {
+        std::fs::write(calm.notes.with_file_name("careful"), "").expect("writes");
+    }
+    let app = calm.app().await;
+    let points = FaultPoints::counting();
+    completed(&run(&faulty(app.services.clone(), &points), job).await.expect("claims"));
+    let passed = points.passed();
+    let mut found = passed.iter().enumerate().filter(|(_, point)| **point == name).map(|(at, _)| at);
+    found.nth(nth - 1).expect("is passed")
+}
+
+fn one_day() -> Request {
+    Request { agents: vec![noting("alpha")], ..request(1) }
+}
+
+/// Sent and not answered: `intent`. Asked again by the next process as the next attempt, and done.
+#[tokio::test]
+async fn crash_an_intent_is_sent_again() {
+    let desk = Desk::new().await;
+    let job = desk.queue(one_day()).await;
+    let at = point(&desk, &job, "after answer", 2).await;
+    desk.run_and_kill(&job, at).await;
+    let app = desk.app().await;
+    let killed = states(&app, &job).await;
+    assert_eq!(killed["solo#1/model#1"], State::Done(OutcomeKind::Ok));
+    assert_eq!(killed["solo#1/order#1"], State::Done(OutcomeKind::Ok));
+    assert_eq!(killed["solo#1/order#2"], State::Done(OutcomeKind::Refused), "the broker refused it");
+    assert_eq!(killed["solo#1/model#2"], State::Intent);
+    completed(&run(&app.services, &job).await.expect("claims"));
+    let steps = steps(&app.store, &job, "alpha", day(0)).await;
+    let model = steps.iter().find(|step| step.path.as_str() == "solo#1/model#2").expect("is there");
+    assert_eq!((model.state, model.attempts, model.interrupted), (State::Done(OutcomeKind::Ok), 2, 1));
+    assert_eq!(desk.server.repeats(), 1);
+}
+
+/// A call that may not be repeated, cut off: whether it took effect is `unknown`, it is not sent again,
+/// and the agent is told.
+#[tokio::test]
+async fn crash_what_may_not_be_repeated_is_unknown() {
+    for (name, noted) in [("before tool", 0), ("after tool", 1)] {
+        let desk = Desk::new().await;
+        std::fs::write(desk.notes.with_file_name("careful"), "").expect("writes");
+        let job = desk.queue(one_day()).await;
+        let at = point(&desk, &job, name, 2).await;
+        desk.run_and_kill(&job, at).await;
+        let app = desk.app().await;
+        assert_eq!(states(&app, &job).await["solo#1/tool#2"], State::Intent);
+        completed(&run(&app.services, &job).await.expect("claims"));
+        assert_eq!(states(&app, &job).await["solo#1/tool#2"], State::Done(OutcomeKind::Unknown));
+        assert_eq!(desk.noted().len(), noted, "killed {name}: it is not sent again");
+        let filter = SessionFilter { job: Some(job.clone()), ..SessionFilter::default() };
+        let sessions = app.store.sessions(&filter, true, &PageRequest::default()).await.expect("reads").items;
+        let said = sessions[0].conversation.as_ref().expect("was asked for");
+        let told = said.iter().find(|message| message.tool_name.as_deref() == Some("notes__write"));
+        let told = &told.expect("the agent is told").content;
+        assert!(told.contains("whether it took effect is unknown"), "{told}");
+        let asked = desk.server.requests().pop().expect("was asked").body;
+        assert!(asked.to_string().contains("whether it took effect is unknown"), "the model reads it");
+        // The list of tools may be asked for again, and was not needed to be.
+        assert_eq!(app.store.interrupted_attempts(&job).await.expect("counts"), 1);
+    }
+}
+
+/// A host over the real record whose model never answers, and whose deadlines pass when it is asked.
+struct Silent {
+    store: Store,
+    lease: Lease,
+    session: SessionId,
+    asked: Notify,
+}
+
+impl Host for Silent {
+    fn admit<'a>(&'a self, _: &'a StepPath, _: Option<&'a ModelRequest>) -> BoxFuture<'a, Result<(), Stop>> {
+        async { Ok(()) }.boxed()
+    }
+
+    fn model<'a>(
+        &'a self,
+        _: &'a StepPath,
+        _: &'a ModelRequest,
+        _: CallOptions,
+        _: u32,
+    ) -> BoxFuture<'a, Result<Called<ModelReply>, Stop>> {
+        self.asked.notify_one();
+        std::future::pending().boxed()
+    }
+
+    fn external<'a>(
+        &'a self,
+        _: &'a StepPath,
+        _: &'a ExternalCall,
+        _: CallOptions,
+        _: u32,
+    ) -> BoxFuture<'a, Result<Called<ExternalReply>, Stop>> {
+        std::future::pending().boxed()
+    }
+
+    fn commit<'a>(&'a self, writes: Vec<Write>) -> BoxFuture<'a, Result<(), Stop>> {
+        let commit = Commit {
+            lease: self.lease.clone(),
+            session: self.session,
+            at: Timestamp::UNIX_EPOCH,
+            detached: false,
+            writes,
+        };
+        async move { self.store.commit(commit).await.map_err(|error| Stop::Record(error.to_string())) }
+            .boxed()
+    }
+
+    fn sleep(&self, _: Duration) -> BoxFuture<'static, ()> {
+        std::future::pending().boxed()
+    }
+
+    fn request<'a>(&'a self, _: ContentHash) -> BoxFuture<'a, Option<Value>> {
+        async { None }.boxed()
+    }
+}
+
+/// [`Silent`], once its deadlines are to pass.
+struct Late(Arc<Silent>);
+
+impl Host for Late {
+    fn admit<'a>(
+        &'a self,
+        path: &'a StepPath,
+        request: Option<&'a ModelRequest>,
+    ) -> BoxFuture<'a, Result<(), Stop>> {
+        self.0.admit(path, request)
+    }
+
+    fn model<'a>(
+        &'a self,
+        path: &'a StepPath,
+        request: &'a ModelRequest,
+        options: CallOptions,
+        first: u32,
+    ) -> BoxFuture<'a, Result<Called<ModelReply>, Stop>> {
+        self.0.model(path, request, options, first)
+    }
+
+    fn external<'a>(
+        &'a self,
+        path: &'a StepPath,
+        call: &'a ExternalCall,
+        options: CallOptions,
+        first: u32,
+    ) -> BoxFuture<'a, Result<Called<ExternalReply>, Stop>> {
+        self.0.external(path, call, options, first)
+    }
+
+    fn commit<'a>(&'a self, writes: Vec<Write>) -> BoxFuture<'a, Result<(), Stop>> {
+        self.0.commit(writes)
+    }
+
+    fn sleep(&self, _: Duration) -> BoxFuture<'static, ()> {
+        let silent = Arc::clone(&self.0);
+        async move { silent.asked.notified().await }.boxed()
+    }
+
+    fn request<'a>(&'a self, at: ContentHash) -> BoxFuture<'a, Option<Value>> {
+        self.0.request(at)
+    }
+}
+
+/// A call whose guard closed before its answer is `abandoned`; on a re-run the verdict stands, and the
+/// body is not run.
+#[tokio::test]
+async fn what_a_closed_guard_leaves_is_abandoned() {
+    let desk = Desk::new().await;
+    let app = desk.app().await;
+    let job = queue(&app, Request { agents: vec![agent("alpha")], ..request(1) }).await;
+    let (lease, _) = app.store.claim("test", LONG, Some(&job)).await.expect("asks").expect("claims");
+    let new = NewSession { agent: AgentName::new("alpha"), date: day(0), at: Timestamp::UNIX_EPOCH };
+    let opened = app.store.open_session(&lease, new).await.expect("opens");
+    let store = app.store.clone();
+    let host = Arc::new(Late(Arc::new(Silent { store, lease, session: opened.id, asked: Notify::new() })));
+    let redactor = Arc::new(Redactor::new(Vec::new()).expect("no secrets"));
+    let seed = ContentHash::of(b"seed");
+
+    let session = Session::new(Arc::clone(&host) as _, Tape::new(Vec::new()), Arc::clone(&redactor), seed);
+    let verdict = guarded(&mut session.root(), true).await;
+    assert_eq!(verdict, Verdict::TimedOut);
+    session.finish(Vec::new()).await.expect("finishes");
+    let found = states(&app, &job).await;
+    assert_eq!(found["Bull Researcher#1/guard#1"], State::Done(OutcomeKind::TimedOut));
+    assert_eq!(found["Bull Researcher#1/model#1"], State::Abandoned);
+    assert_eq!(app.store.verify_chain(&job).await.expect("verifies").broken, None);
+
+    let rows = app.store.tape(opened.id, false).await.expect("reads");
+    let session = Session::new(host, Tape::new(rows), redactor, seed);
+    assert_eq!(guarded(&mut session.root(), false).await, Verdict::TimedOut);
+    session.finish(Vec::new()).await.expect("all of the tape was read");
+}
+
+async fn guarded(root: &mut Ctx, may_run: bool) -> Verdict<()> {
+    let key = Key::node("Bull Researcher");
+    let body = |mut ctx: Ctx| {
+        async move {
+            assert!(may_run, "the body of a closed guard is not run");
+            let request = ModelRequest {
+                model: "test::scripted".parse().expect("a model"),
+                house_version: None,
+                instructions: None,
+                messages: vec![Message::user("What do you think?")],
+                tools: Vec::new(),
+                tool_choice: ToolChoice::None,
+                response_schema: None,
+                sampling: Sampling::default(),
+            };
+            let options = CallOptions { timeout: LONG, max_attempts: 1 };
+            let reply = ctx.model(&request, options).await?;
+            Ok(reply.map(drop).map_err(|failure| NodeFailure {
+                kind: failure.kind.as_str().to_owned(),
+                message: failure.message,
+            }))
+        }
+        .boxed()
+    };
+    root.guard(key, LONG, Box::new(body)).await.expect("no stop")
+}
+
+/// The script is a function of the request: what all these tests rest on.
+#[test]
+fn the_script_answers_alike() {
+    let body = serde_json::json!({ "messages": [{ "role": "user", "content": "Hello" }] });
+    assert_eq!(format!("{:?}", script(&body)), format!("{:?}", script(&body)));
+}

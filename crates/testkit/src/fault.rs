@@ -1,0 +1,229 @@
+//! Fault points: the ports of a running job, wrapped so that the process kills itself at a chosen one.
+//!
+//! The product has no hook for this. What is wrapped are the ports through which everything goes that
+//! matters after a crash: each commit of the record, each call of a model or a tool, each change of
+//! the queue. A point lies on either side of each.
+
+use futures::FutureExt as _;
+use papertape_core::id::{AgentName, ContentHash, JobId};
+use papertape_core::message::{CallFailure, ModelName, ModelRequest, Usage};
+use papertape_core::ports::{
+    Answer, AttemptFailure, BoxFuture, DeltaSink, ExternalCall, ExternalReply, ExternalTool, Models, Queue,
+    Record, RecordError, Tools,
+};
+use papertape_core::record::{
+    AgentState, Commit, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession, SessionId, Spent,
+    TapeRow, Unsummarised,
+};
+use papertape_core::time::Date;
+use rust_decimal::Decimal;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Counts the points that a process passes, in the order in which it passes them.
+#[derive(Debug, Default)]
+pub struct FaultPoints {
+    kill_at: Option<usize>,
+    passed: Mutex<Vec<&'static str>>,
+}
+
+impl FaultPoints {
+    /// Points that do nothing but count.
+    #[must_use]
+    pub fn counting() -> Arc<Self> {
+        Arc::default()
+    }
+
+    /// Points of which number `nth`, from 0, kills the process with SIGKILL.
+    #[must_use]
+    pub fn killing_at(nth: usize) -> Arc<Self> {
+        Arc::new(Self { kill_at: Some(nth), passed: Mutex::default() })
+    }
+
+    /// The names of the points that were passed.
+    #[must_use]
+    pub fn passed(&self) -> Vec<&'static str> {
+        self.passed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn pass(&self, name: &'static str) {
+        let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.kill_at == Some(passed.len()) {
+            // The lock is kept: nothing passes another point while the signal is on its way.
+            kill_this_process();
+        }
+        passed.push(name);
+    }
+}
+
+/// SIGKILL: no destructor runs, nothing is flushed.
+fn kill_this_process() -> ! {
+    // A process may always signal itself.
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+    loop {
+        std::thread::park();
+    }
+}
+
+/// A port with a fault point before and after each of its effects.
+pub struct Faulty<P: ?Sized> {
+    inner: Arc<P>,
+    points: Arc<FaultPoints>,
+}
+
+impl<P: ?Sized> Faulty<P> {
+    /// Wraps a port.
+    #[must_use]
+    pub fn new(inner: Arc<P>, points: &Arc<FaultPoints>) -> Arc<Self> {
+        Arc::new(Self { inner, points: Arc::clone(points) })
+    }
+
+    async fn around<T>(
+        &self,
+        (before, after): (&'static str, &'static str),
+        effect: impl Future<Output = T> + Send,
+    ) -> T {
+        self.points.pass(before);
+        let result = effect.await;
+        self.points.pass(after);
+        result
+    }
+}
+
+impl Record for Faulty<dyn Record> {
+    fn open_session<'a>(
+        &'a self,
+        lease: &'a Lease,
+        new: NewSession,
+    ) -> BoxFuture<'a, Result<OpenedSession, RecordError>> {
+        // The store begins to write when it is asked, not when its answer is waited for.
+        let open = async move { self.inner.open_session(lease, new).await };
+        self.around(("before open", "after open"), open).boxed()
+    }
+
+    fn tape<'a>(
+        &'a self,
+        session: SessionId,
+        detached: bool,
+    ) -> BoxFuture<'a, Result<Vec<TapeRow>, RecordError>> {
+        self.inner.tape(session, detached)
+    }
+
+    fn commit<'a>(&'a self, commit: Commit) -> BoxFuture<'a, Result<(), RecordError>> {
+        let commit = async move { self.inner.commit(commit).await };
+        self.around(("before commit", "after commit"), commit).boxed()
+    }
+
+    fn texts<'a>(
+        &'a self,
+        hashes: Vec<ContentHash>,
+    ) -> BoxFuture<'a, Result<BTreeMap<ContentHash, String>, RecordError>> {
+        self.inner.texts(hashes)
+    }
+
+    fn agent_state<'a>(
+        &'a self,
+        job: &'a JobId,
+        agent: &'a AgentName,
+        until: Option<Date>,
+    ) -> BoxFuture<'a, Result<Option<AgentState>, RecordError>> {
+        self.inner.agent_state(job, agent, until)
+    }
+
+    fn find_session<'a>(
+        &'a self,
+        job: &'a JobId,
+        agent: &'a AgentName,
+        date: Date,
+    ) -> BoxFuture<'a, Result<Option<OpenedSession>, RecordError>> {
+        self.inner.find_session(job, agent, date)
+    }
+
+    fn unsummarised<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<Unsummarised>, RecordError>> {
+        self.inner.unsummarised(job)
+    }
+
+    fn spent<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<Spent>, RecordError>> {
+        self.inner.spent(job)
+    }
+}
+
+impl Models for Faulty<dyn Models> {
+    fn call<'a>(
+        &'a self,
+        request: &'a ModelRequest,
+        delta: Option<DeltaSink<'a>>,
+    ) -> BoxFuture<'a, Result<Answer, AttemptFailure>> {
+        self.around(("before call", "after answer"), self.inner.call(request, delta)).boxed()
+    }
+
+    fn check(&self, model: &ModelName) -> Result<(), String> {
+        self.inner.check(model)
+    }
+
+    fn house_version(&self, model: &ModelName) -> Option<u32> {
+        self.inner.house_version(model)
+    }
+
+    fn cost(&self, model: &ModelName, usage: &Usage) -> Option<Decimal> {
+        self.inner.cost(model, usage)
+    }
+}
+
+impl Tools for Faulty<dyn Tools> {
+    fn list<'a>(&'a self) -> BoxFuture<'a, Result<Vec<ExternalTool>, CallFailure>> {
+        self.inner.list()
+    }
+
+    fn call<'a>(&'a self, call: &'a ExternalCall) -> BoxFuture<'a, Result<ExternalReply, CallFailure>> {
+        self.around(("before tool", "after tool"), self.inner.call(call)).boxed()
+    }
+}
+
+impl Queue for Faulty<dyn Queue> {
+    fn enqueue<'a>(&'a self, job: NewJob) -> BoxFuture<'a, Result<(), RecordError>> {
+        self.inner.enqueue(job)
+    }
+
+    fn claim<'a>(
+        &'a self,
+        owner: &'a str,
+        lease_for: Duration,
+        only: Option<&'a JobId>,
+    ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
+        let claim = async move { self.inner.claim(owner, lease_for, only).await };
+        self.around(("before claim", "after claim"), claim).boxed()
+    }
+
+    fn renew<'a>(
+        &'a self,
+        lease: &'a Lease,
+        lease_for: Duration,
+    ) -> BoxFuture<'a, Result<bool, RecordError>> {
+        // Time decides when this comes: it is no point, so that their number is the same in each run.
+        self.inner.renew(lease, lease_for)
+    }
+
+    fn finish<'a>(
+        &'a self,
+        lease: &'a Lease,
+        status: JobStatus,
+        error: Option<String>,
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        let finish = async move { self.inner.finish(lease, status, error).await };
+        self.around(("before finish", "after finish"), finish).boxed()
+    }
+
+    fn requeue<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<bool, RecordError>> {
+        self.inner.requeue(job)
+    }
+
+    fn cancel<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>> {
+        self.inner.cancel(job)
+    }
+
+    fn job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>> {
+        self.inner.job(job)
+    }
+}
