@@ -40,10 +40,10 @@ pub(super) async fn here(app: &App, common: &Common, job: &JobId) -> Outcome {
 
 /// Follows a job that the server runs and shows what it came to.
 pub(super) async fn there(server: &Server, common: &Common, job: &JobId) -> Outcome {
-    note!("job {job} runs in the server at {}", server.url());
-    let app = way::to_read(server.config.clone()).await?;
     let stopper = Stopper::default();
     signals::listen(&stopper, || {})?;
+    note!("job {job} runs in the server at {}", server.url());
+    let app = way::to_read(server.config.clone()).await?;
     let progress = Progress::new(tracks(&app, job).await?);
     follow(&app, job, &progress, stopper.signal()).await?;
     drop(progress);

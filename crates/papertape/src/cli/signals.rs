@@ -19,10 +19,18 @@ pub(super) fn listen(stopper: &Stopper, told: impl FnOnce() + Send + 'static) ->
         stopper.stop(StopReason::Shutdown);
         either(&mut interrupt, &mut terminate).await;
         note!("stopped at once");
-        // What was committed is there; the step under way is sent again by whoever goes on.
-        std::process::exit(STOPPED.into());
+        stop_at_once();
     });
     Ok(())
+}
+
+/// What was committed is there; the step under way is sent again by whoever goes on.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "at once means that nothing is waited for, destructors least of all"
+)]
+fn stop_at_once() {
+    std::process::exit(STOPPED.into());
 }
 
 async fn either(one: &mut Signal, other: &mut Signal) {

@@ -4,7 +4,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::PathBuf;
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use tempfile::TempDir;
 
 /// A run over three days, that is over in a moment.
@@ -103,13 +103,15 @@ impl Tool {
         let mut child =
             command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
         let stderr = BufReader::new(child.stderr.take().expect("is piped"));
-        Running { child, stderr, said: String::new() }
+        let stdout = BufReader::new(child.stdout.take().expect("is piped"));
+        Running { child, stdout, stderr, said: String::new() }
     }
 }
 
 /// A command that goes on.
 pub(crate) struct Running {
     child: Child,
+    stdout: BufReader<ChildStdout>,
     stderr: BufReader<ChildStderr>,
     said: String,
 }
@@ -137,24 +139,17 @@ impl Running {
         }
     }
 
-    /// The first line of stdout, where a server says its address.
+    /// The next line of stdout: a server says its address there.
     pub(crate) fn first_line(&mut self) -> String {
         let mut line = String::new();
-        let out = self.child.stdout.as_mut().expect("is piped");
-        // Byte by byte, so that nothing of the rest is taken.
-        for byte in out.bytes() {
-            match byte.expect("stdout can be read") {
-                b'\n' => break,
-                byte => line.push(char::from(byte)),
-            }
-        }
+        self.stdout.read_line(&mut line).expect("stdout is text");
         line
     }
 
     /// Waits until it ends.
     pub(crate) fn end(mut self) -> Done {
         let mut out = String::new();
-        self.child.stdout.take().expect("is piped").read_to_string(&mut out).expect("stdout is text");
+        self.stdout.read_to_string(&mut out).expect("stdout is text");
         self.stderr.read_to_string(&mut self.said).expect("stderr is text");
         let code = self.child.wait().expect("it ends").code();
         Done { code: code.expect("it exits by itself"), out, err: std::mem::take(&mut self.said) }

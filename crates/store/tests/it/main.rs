@@ -1,6 +1,7 @@
 //! The record on both databases: what is told in `story` holds on either.
 
 mod desk;
+mod dev;
 mod files;
 mod group;
 mod interrupted;
