@@ -3,6 +3,7 @@
 
 use super::error::ApiError;
 use crate::app::App;
+use crate::view::MOST_ROWS;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::header::CONTENT_TYPE;
@@ -59,10 +60,15 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 fn body<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, ApiError> {
+    // serde would take a list of the fields' values for the object, too.
+    if bytes.trim_ascii_start().starts_with(b"[") {
+        return Err(ApiError::Invalid("body: it must be a JSON object".to_owned()));
+    }
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let path = error.path().to_string();
-        let field = if path == "." { "body" } else { path.as_str() };
+        // It breaks off, or is wrong as a whole.
+        let field = if path.starts_with(['.', '?']) { "body" } else { path.as_str() };
         ApiError::Invalid(format!("{field}: {}", error.inner()))
     })?;
     reader.end().map_err(|error| ApiError::Invalid(format!("body: {error}")))?;
@@ -120,12 +126,20 @@ pub(super) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D
     }
 }
 
+/// A count of rows, of a query.
+pub(super) fn rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let wrong = |_| D::Error::custom(format!("`{text}` is not a whole number from 1 to {MOST_ROWS}"));
+    text.parse().map(Some).map_err(wrong)
+}
+
 /// Which part of a list.
 #[derive(Clone, Debug, Default, Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct PageParams {
     /// How many at most.
+    #[serde(default, deserialize_with = "rows")]
     #[param(minimum = 1, maximum = 200)]
     pub(super) limit: Option<u32>,
     /// `next_cursor` of the page before.
@@ -165,10 +179,21 @@ mod tests {
     #[test]
     fn a_body_is_read_and_its_wrong_field_named() {
         let wrong = |text: &'static str| body::<Asked>(&Bytes::from_static(text.as_bytes()));
+        check(wrong("["), "body: it must be a JSON object");
+        check(wrong("{"), "body: EOF while parsing an object at line 1 column 1");
         check(wrong(""), "body: EOF while parsing a value at line 1 column 0");
-        check(wrong(r#"{"list":[1,"2"]}"#), "list[1]: invalid type: string \"2\", expected u32 at line 1 column 14");
-        check(wrong(r#"{"what":1}"#), "what: unknown field `what`, expected one of `date`, `whole`, `list` at line 1 column 7");
+        check(
+            wrong(r#"{"list":[1,"2"]}"#),
+            "list[1]: invalid type: string \"2\", expected u32 at line 1 column 14",
+        );
+        check(
+            wrong(r#"{"what":1}"#),
+            "what: unknown field `what`, expected one of `date`, `whole`, `list` at line 1 column 7",
+        );
         check(wrong(r#"{} {}"#), "body: trailing characters at line 1 column 4");
-        check(wrong(r#"{"date":20121001}"#), "date: invalid type: integer `20121001`, expected a string at line 1 column 16");
+        check(
+            wrong(r#"{"date":20121001}"#),
+            "date: invalid type: integer `20121001`, expected a string at line 1 column 16",
+        );
     }
 }

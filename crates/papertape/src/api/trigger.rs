@@ -23,6 +23,10 @@ use utoipa::ToSchema;
 
 /// The most agents of one job.
 const MOST_AGENTS: usize = 64;
+/// The largest whole number that every client can send.
+const INT64: u64 = i64::MAX as u64;
+/// The longest deadline.
+const WEEK_SECS: u64 = 604_800;
 
 /// What to simulate. Everything but `end_date` has a default in the server's config.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -60,6 +64,7 @@ pub(super) struct TriggerBody {
     #[schema(value_type = Option<f64>, exclusive_minimum = 0, maximum = 1_000_000_000_000_i64)]
     initial_cash: Option<Decimal>,
     /// The seed of the job's randomness.
+    #[serde(default, deserialize_with = "whole::<_, INT64>")]
     seed: Option<u64>,
     /// What the job may use.
     budget: Option<BudgetBody>,
@@ -126,6 +131,7 @@ pub(super) struct SamplingBody {
     /// The most output tokens of one answer.
     max_tokens: Option<u32>,
     /// The provider's sampling seed.
+    #[serde(default, deserialize_with = "whole::<_, INT64>")]
     seed: Option<u64>,
     /// Texts at which the answer stops.
     stop: Option<Vec<String>>,
@@ -143,9 +149,12 @@ struct LimitsBody {
     /// The most attempts at one call.
     max_attempts: Option<u32>,
     /// Seconds after which one attempt is cancelled.
-    #[schema(minimum = 1)]
+    #[serde(default, deserialize_with = "whole::<_, WEEK_SECS>")]
+    #[schema(minimum = 1, maximum = 604_800)]
     call_timeout_secs: Option<u64>,
     /// Seconds of wall clock that a day's conversation may take.
+    #[serde(default, deserialize_with = "whole::<_, WEEK_SECS>")]
+    #[schema(maximum = 604_800)]
     session_timeout_secs: Option<u64>,
 }
 
@@ -168,6 +177,7 @@ struct BudgetBody {
 #[serde(deny_unknown_fields)]
 struct LimitBody {
     /// Input and output tokens together.
+    #[serde(default, deserialize_with = "whole::<_, INT64>")]
     tokens: Option<u64>,
     /// US dollars.
     #[serde(default, deserialize_with = "maybe_amount")]
@@ -230,8 +240,10 @@ fn request(body: TriggerBody) -> Result<Request, ApiError> {
 }
 
 fn agent(body: AgentBody) -> Result<AgentConfig, ApiError> {
-    let model: ModelName =
-        body.model.parse().map_err(|message| ApiError::Invalid(format!("agents: {}: {message}", body.name)))?;
+    let model: ModelName = body
+        .model
+        .parse()
+        .map_err(|message| ApiError::Invalid(format!("agents: {}: {message}", body.name)))?;
     let KindBody::Solo = body.kind;
     Ok(AgentConfig {
         name: AgentName::from(body.name),
@@ -284,6 +296,14 @@ impl From<BudgetBody> for Budget {
             day: limit(body.day),
             summaries: limit(body.summaries),
         }
+    }
+}
+
+/// A whole number from 0 to `MOST`.
+fn whole<'de, D: Deserializer<'de>, const MOST: u64>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    match Option::<u64>::deserialize(deserializer)? {
+        Some(number) if number > MOST => Err(D::Error::custom(format!("{number} is above {MOST}"))),
+        number => Ok(number),
     }
 }
 
