@@ -10,8 +10,11 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 use papertape_core::time::{Date, parse_date};
-use serde::de::{DeserializeOwned, Error as _};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use std::fmt;
+use std::marker::PhantomData;
 
 /// The query. Unknown parameters are refused by `deny_unknown_fields` of the type.
 #[derive(Debug)]
@@ -60,12 +63,8 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 fn body<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, ApiError> {
-    // serde would take a list of the fields' values for the object, too.
-    if bytes.trim_ascii_start().starts_with(b"[") {
-        return Err(ApiError::Invalid("body: it must be a JSON object".to_owned()));
-    }
     let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+    let Object(read) = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let path = error.path().to_string();
         // It breaks off, or is wrong as a whole.
         let field = if path.starts_with(['.', '?']) { "body" } else { path.as_str() };
@@ -73,6 +72,30 @@ fn body<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, ApiError> {
     })?;
     reader.end().map_err(|error| ApiError::Invalid(format!("body: {error}")))?;
     Ok(read)
+}
+
+/// A JSON object. Where it expects a struct, serde alone would also take a list of its fields' values.
+#[derive(Debug)]
+pub(super) struct Object<T>(pub(super) T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OfMap<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for OfMap<T> {
+            type Value = T;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map))
+            }
+        }
+
+        deserializer.deserialize_map(OfMap(PhantomData)).map(Self)
+    }
 }
 
 /// `{job_id}` of a path.
@@ -179,7 +202,7 @@ mod tests {
     #[test]
     fn a_body_is_read_and_its_wrong_field_named() {
         let wrong = |text: &'static str| body::<Asked>(&Bytes::from_static(text.as_bytes()));
-        check(wrong("["), "body: it must be a JSON object");
+        check(wrong("[]"), "body: invalid type: sequence, expected a JSON object at line 1 column 0");
         check(wrong("{"), "body: EOF while parsing an object at line 1 column 1");
         check(wrong(""), "body: EOF while parsing a value at line 1 column 0");
         check(

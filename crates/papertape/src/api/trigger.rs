@@ -1,7 +1,7 @@
 //! `POST /simulate/trigger`
 
 use super::error::ApiError;
-use super::extract::{Body, day, maybe_day};
+use super::extract::{Body, Object, day, maybe_day};
 use super::queued::QueuedAnswer;
 use super::responses::Send;
 use crate::app::App;
@@ -51,8 +51,8 @@ pub(super) struct TriggerBody {
     /// Do again what has been done, and mark the jobs that did it as superseded. Nothing is deleted.
     replace_existing: Option<bool>,
     /// Agents, given whole.
-    #[schema(max_items = 64)]
-    agents: Option<Vec<AgentBody>>,
+    #[schema(max_items = 64, value_type = Option<Vec<AgentBody>>)]
+    agents: Option<Vec<Object<AgentBody>>>,
     /// What may be traded.
     symbols: Option<Vec<String>>,
     /// The dataset's name, or the first digits of its hash.
@@ -67,7 +67,8 @@ pub(super) struct TriggerBody {
     #[serde(default, deserialize_with = "whole::<_, INT64>")]
     seed: Option<u64>,
     /// What the job may use.
-    budget: Option<BudgetBody>,
+    #[schema(value_type = Option<BudgetBody>)]
+    budget: Option<Object<BudgetBody>>,
     /// Write summaries?
     summaries: Option<bool>,
     /// Not supported yet: anything but `null` is refused.
@@ -88,7 +89,8 @@ pub(super) struct AgentBody {
     /// The model that it thinks with, `provider::model`.
     model: String,
     /// How the model's words are drawn.
-    sampling: Option<SamplingBody>,
+    #[schema(value_type = Option<SamplingBody>)]
+    sampling: Option<Object<SamplingBody>>,
     /// The language of its prompts.
     #[serde(default)]
     language: LanguageBody,
@@ -97,7 +99,8 @@ pub(super) struct AgentBody {
     /// Names of configured tool servers that it may use.
     tools: Option<Vec<String>>,
     /// Where it stops.
-    limits: Option<LimitsBody>,
+    #[schema(value_type = Option<LimitsBody>)]
+    limits: Option<Object<LimitsBody>>,
 }
 
 /// How an agent works.
@@ -163,13 +166,17 @@ struct LimitsBody {
 #[serde(deny_unknown_fields)]
 struct BudgetBody {
     /// The whole job, summaries left out.
-    job: Option<LimitBody>,
+    #[schema(value_type = Option<LimitBody>)]
+    job: Option<Object<LimitBody>>,
     /// Each agent.
-    agent: Option<LimitBody>,
+    #[schema(value_type = Option<LimitBody>)]
+    agent: Option<Object<LimitBody>>,
     /// Each agent on each day.
-    day: Option<LimitBody>,
+    #[schema(value_type = Option<LimitBody>)]
+    day: Option<Object<LimitBody>>,
     /// All summaries of the job.
-    summaries: Option<LimitBody>,
+    #[schema(value_type = Option<LimitBody>)]
+    summaries: Option<Object<LimitBody>>,
 }
 
 /// One line of a budget.
@@ -227,13 +234,13 @@ fn request(body: TriggerBody) -> Result<Request, ApiError> {
         start_date: body.start_date,
         end_date: Some(body.end_date),
         models,
-        agents: agents.into_iter().map(agent).collect::<Result<_, _>>()?,
+        agents: agents.into_iter().map(|Object(body)| agent(body)).collect::<Result<_, _>>()?,
         symbols: body.symbols.unwrap_or_default(),
         dataset: body.dataset,
         market: body.market,
         initial_cash: body.initial_cash,
         seed: body.seed,
-        budget: body.budget.map(Into::into),
+        budget: body.budget.map(|Object(budget)| budget.into()),
         summaries: body.summaries,
         replace_existing: body.replace_existing.unwrap_or_default(),
     })
@@ -249,14 +256,14 @@ fn agent(body: AgentBody) -> Result<AgentConfig, ApiError> {
         name: AgentName::from(body.name),
         kind: AgentKind::Solo,
         model,
-        sampling: body.sampling.map(Into::into).unwrap_or_default(),
+        sampling: body.sampling.map(|Object(sampling)| sampling.into()).unwrap_or_default(),
         language: match body.language {
             LanguageBody::En => Language::En,
             LanguageBody::Zh => Language::Zh,
         },
         instructions: body.instructions,
         tools: body.tools.unwrap_or_default(),
-        limits: body.limits.map(Into::into).unwrap_or_default(),
+        limits: body.limits.map(|Object(limits)| limits.into()).unwrap_or_default(),
     })
 }
 
@@ -287,8 +294,8 @@ impl From<LimitsBody> for Limits {
 
 impl From<BudgetBody> for Budget {
     fn from(body: BudgetBody) -> Self {
-        let limit = |body: Option<LimitBody>| {
-            body.map_or_else(Limit::default, |body| Limit { tokens: body.tokens, usd: body.usd })
+        let limit = |body: Option<Object<LimitBody>>| {
+            body.map_or_else(Limit::default, |Object(body)| Limit { tokens: body.tokens, usd: body.usd })
         };
         Self {
             job: limit(body.job),

@@ -105,6 +105,8 @@ fn cases(job: &str) -> Vec<Case> {
         trigger(&json!({ "seed": -1 })),
         trigger(&json!({ "seed": u64::MAX })),
         trigger(&json!({ "budget": { "job": { "tokens": 1.5 } } })),
+        trigger(&json!({ "budget": { "job": [null, null] } })),
+        trigger(&json!({ "agents": [["x", "solo", "house::momentum"]] })),
         trigger(&json!({ "masking": { "names": true } })),
         trigger(&json!({ "replace_existing": "yes" })),
         post(&format!("/simulate/{job}/branch"), json!({ "date": "2012-10-01" })),
