@@ -1,7 +1,7 @@
 //! `POST /simulate/{job_id}/branch`
 
 use super::error::ApiError;
-use super::extract::{Body, JobPath, day};
+use super::extract::{Body, JobPath, Object, day};
 use super::queued::{QueuedAnswer, job_id};
 use super::responses::Send;
 use super::trigger::SamplingBody;
@@ -32,7 +32,8 @@ pub(super) struct BranchBody {
     /// Other instructions from the cut on.
     instructions: Option<String>,
     /// Other sampling from the cut on.
-    sampling: Option<SamplingBody>,
+    #[schema(value_type = Option<SamplingBody>)]
+    sampling: Option<Object<SamplingBody>>,
 }
 
 /// Queue a job that shares this one's past up to a cut
@@ -56,7 +57,7 @@ pub(super) async fn branch(
         at: body.node,
         model: body.model,
         instructions: body.instructions,
-        sampling: body.sampling.map(Into::into),
+        sampling: body.sampling.map(|Object(sampling)| sampling.into()),
     };
     let queued = crate::trigger::branch(&app, &parent, request).await?;
     Ok((StatusCode::ACCEPTED, Json(QueuedAnswer::of(&app, queued, Some(&parent)).await?)))

@@ -3,14 +3,18 @@
 
 use super::error::ApiError;
 use crate::app::App;
+use crate::view::MOST_ROWS;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 use papertape_core::time::{Date, parse_date};
-use serde::de::{DeserializeOwned, Error as _};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use std::fmt;
+use std::marker::PhantomData;
 
 /// The query. Unknown parameters are refused by `deny_unknown_fields` of the type.
 #[derive(Debug)]
@@ -60,13 +64,38 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 fn body<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, ApiError> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+    let Object(read) = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let path = error.path().to_string();
-        let field = if path == "." { "body" } else { path.as_str() };
+        // It breaks off, or is wrong as a whole.
+        let field = if path.starts_with(['.', '?']) { "body" } else { path.as_str() };
         ApiError::Invalid(format!("{field}: {}", error.inner()))
     })?;
     reader.end().map_err(|error| ApiError::Invalid(format!("body: {error}")))?;
     Ok(read)
+}
+
+/// A JSON object. Where it expects a struct, serde alone would also take a list of its fields' values.
+#[derive(Debug)]
+pub(super) struct Object<T>(pub(super) T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OfMap<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for OfMap<T> {
+            type Value = T;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map))
+            }
+        }
+
+        deserializer.deserialize_map(OfMap(PhantomData)).map(Self)
+    }
 }
 
 /// `{job_id}` of a path.
@@ -120,12 +149,20 @@ pub(super) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D
     }
 }
 
+/// A count of rows, of a query.
+pub(super) fn rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let wrong = |_| D::Error::custom(format!("`{text}` is not a whole number from 1 to {MOST_ROWS}"));
+    text.parse().map(Some).map_err(wrong)
+}
+
 /// Which part of a list.
 #[derive(Clone, Debug, Default, Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct PageParams {
     /// How many at most.
+    #[serde(default, deserialize_with = "rows")]
     #[param(minimum = 1, maximum = 200)]
     pub(super) limit: Option<u32>,
     /// `next_cursor` of the page before.
@@ -165,10 +202,21 @@ mod tests {
     #[test]
     fn a_body_is_read_and_its_wrong_field_named() {
         let wrong = |text: &'static str| body::<Asked>(&Bytes::from_static(text.as_bytes()));
+        check(wrong("[]"), "body: invalid type: sequence, expected a JSON object at line 1 column 0");
+        check(wrong("{"), "body: EOF while parsing an object at line 1 column 1");
         check(wrong(""), "body: EOF while parsing a value at line 1 column 0");
-        check(wrong(r#"{"list":[1,"2"]}"#), "list[1]: invalid type: string \"2\", expected u32 at line 1 column 14");
-        check(wrong(r#"{"what":1}"#), "what: unknown field `what`, expected one of `date`, `whole`, `list` at line 1 column 7");
+        check(
+            wrong(r#"{"list":[1,"2"]}"#),
+            "list[1]: invalid type: string \"2\", expected u32 at line 1 column 14",
+        );
+        check(
+            wrong(r#"{"what":1}"#),
+            "what: unknown field `what`, expected one of `date`, `whole`, `list` at line 1 column 7",
+        );
         check(wrong(r#"{} {}"#), "body: trailing characters at line 1 column 4");
-        check(wrong(r#"{"date":20121001}"#), "date: invalid type: integer `20121001`, expected a string at line 1 column 16");
+        check(
+            wrong(r#"{"date":20121001}"#),
+            "date: invalid type: integer `20121001`, expected a string at line 1 column 16",
+        );
     }
 }

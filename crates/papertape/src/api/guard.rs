@@ -7,7 +7,8 @@ use crate::config::Config;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::header::{
-    CONTENT_SECURITY_POLICY, HOST, HeaderName, ORIGIN, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    CONTENT_SECURITY_POLICY, HOST, HeaderName, ORIGIN, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
@@ -64,7 +65,11 @@ async fn same_origin(request: Request, next: Next) -> Response {
     let is_own = |origin: String| {
         origin.split_once("://").is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(&host))
     };
-    if is_read || origin.is_none_or(is_own) { next.run(request).await } else { ApiError::Origin.into_response() }
+    if is_read || origin.is_none_or(is_own) {
+        next.run(request).await
+    } else {
+        ApiError::Origin.into_response()
+    }
 }
 
 fn header(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
@@ -131,6 +136,9 @@ mod tests {
         let response = router.oneshot(request).await.expect("an answer");
         assert_eq!(response.status(), 500);
         let body = axum::body::to_bytes(response.into_body(), 1000).await.expect("a body");
-        assert_eq!(&body[..], br#"{"error":"internal_error","message":"the server failed; its log says why"}"#);
+        assert_eq!(
+            &body[..],
+            br#"{"error":"internal_error","message":"the server failed; its log says why"}"#
+        );
     }
 }

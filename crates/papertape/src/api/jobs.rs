@@ -1,7 +1,7 @@
 //! `GET /jobs`
 
 use super::error::ApiError;
-use super::extract::Query;
+use super::extract::{Query, rows};
 use super::responses::Read;
 use crate::app::App;
 use crate::view::{self, JobsAnswer, JobsQuery};
@@ -22,6 +22,7 @@ pub(super) struct Params {
     #[param(schema_with = crate::view::vocabulary::job_status)]
     status: Option<JobStatus>,
     /// How many at most.
+    #[serde(default, deserialize_with = "rows")]
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
     /// `next_cursor` of the page before.

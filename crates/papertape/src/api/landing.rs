@@ -80,7 +80,12 @@ fn what(job: &JobSummary) -> String {
         format!("{}{mark}", escape(&agent.name))
     };
     let agents: Vec<String> = simulation.agents.iter().map(agent).collect();
-    format!("{}<br><span class=\"quiet\">{} to {}</span>", agents.join("<br>"), simulation.start_date, simulation.end_date)
+    format!(
+        "{}<br><span class=\"quiet\">{} to {}</span>",
+        agents.join("<br>"),
+        simulation.start_date,
+        simulation.end_date
+    )
 }
 
 fn escape(text: &str) -> String {

@@ -77,7 +77,6 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 }
 
 /// All of it, with its guards.
-#[must_use]
 pub fn router(app: App) -> Router {
     let (routes, document) = described().split_for_parts();
     let routes = routes

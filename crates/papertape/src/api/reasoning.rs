@@ -1,7 +1,7 @@
 //! `GET /reasoning`
 
 use super::error::ApiError;
-use super::extract::{Query, flag, maybe_day};
+use super::extract::{Query, flag, maybe_day, rows};
 use super::responses::Read;
 use crate::app::App;
 use crate::view::{self, ReasoningAnswer, ReasoningQuery};
@@ -36,6 +36,7 @@ pub(super) struct Params {
     /// In which one message has all these words.
     q: Option<String>,
     /// How many at most; whole conversations come at most 50 at a time.
+    #[serde(default, deserialize_with = "rows")]
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
     /// `next_cursor` of the page before.

@@ -14,11 +14,8 @@ const FORBIDDEN: (&str, &str, &str) =
 const NOT_FOUND: (&str, &str, &str) = ("404", "not_found", "no session matches");
 const CONFLICT: (&str, &str, &str) = ("409", "conflict", "the job is completed");
 const TOO_LARGE: (&str, &str, &str) = ("413", "body_too_large", "the body is larger than 1048576 bytes");
-const MEDIA_TYPE: (&str, &str, &str) = (
-    "415",
-    "unsupported_media_type",
-    "the body must be JSON, with the Content-Type application/json",
-);
+const MEDIA_TYPE: (&str, &str, &str) =
+    ("415", "unsupported_media_type", "the body must be JSON, with the Content-Type application/json");
 
 /// Of a request that reads.
 pub(super) struct Read;

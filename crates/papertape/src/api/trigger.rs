@@ -1,7 +1,7 @@
 //! `POST /simulate/trigger`
 
 use super::error::ApiError;
-use super::extract::{Body, day, maybe_day};
+use super::extract::{Body, Object, day, maybe_day};
 use super::queued::QueuedAnswer;
 use super::responses::Send;
 use crate::app::App;
@@ -23,6 +23,10 @@ use utoipa::ToSchema;
 
 /// The most agents of one job.
 const MOST_AGENTS: usize = 64;
+/// The largest whole number that every client can send.
+const INT64: u64 = i64::MAX as u64;
+/// The longest deadline.
+const WEEK_SECS: u64 = 604_800;
 
 /// What to simulate. Everything but `end_date` has a default in the server's config.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -47,8 +51,8 @@ pub(super) struct TriggerBody {
     /// Do again what has been done, and mark the jobs that did it as superseded. Nothing is deleted.
     replace_existing: Option<bool>,
     /// Agents, given whole.
-    #[schema(max_items = 64)]
-    agents: Option<Vec<AgentBody>>,
+    #[schema(max_items = 64, value_type = Option<Vec<AgentBody>>)]
+    agents: Option<Vec<Object<AgentBody>>>,
     /// What may be traded.
     symbols: Option<Vec<String>>,
     /// The dataset's name, or the first digits of its hash.
@@ -60,9 +64,11 @@ pub(super) struct TriggerBody {
     #[schema(value_type = Option<f64>, exclusive_minimum = 0, maximum = 1_000_000_000_000_i64)]
     initial_cash: Option<Decimal>,
     /// The seed of the job's randomness.
+    #[serde(default, deserialize_with = "whole::<_, INT64>")]
     seed: Option<u64>,
     /// What the job may use.
-    budget: Option<BudgetBody>,
+    #[schema(value_type = Option<BudgetBody>)]
+    budget: Option<Object<BudgetBody>>,
     /// Write summaries?
     summaries: Option<bool>,
     /// Not supported yet: anything but `null` is refused.
@@ -83,7 +89,8 @@ pub(super) struct AgentBody {
     /// The model that it thinks with, `provider::model`.
     model: String,
     /// How the model's words are drawn.
-    sampling: Option<SamplingBody>,
+    #[schema(value_type = Option<SamplingBody>)]
+    sampling: Option<Object<SamplingBody>>,
     /// The language of its prompts.
     #[serde(default)]
     language: LanguageBody,
@@ -92,7 +99,8 @@ pub(super) struct AgentBody {
     /// Names of configured tool servers that it may use.
     tools: Option<Vec<String>>,
     /// Where it stops.
-    limits: Option<LimitsBody>,
+    #[schema(value_type = Option<LimitsBody>)]
+    limits: Option<Object<LimitsBody>>,
 }
 
 /// How an agent works.
@@ -126,6 +134,7 @@ pub(super) struct SamplingBody {
     /// The most output tokens of one answer.
     max_tokens: Option<u32>,
     /// The provider's sampling seed.
+    #[serde(default, deserialize_with = "whole::<_, INT64>")]
     seed: Option<u64>,
     /// Texts at which the answer stops.
     stop: Option<Vec<String>>,
@@ -143,9 +152,12 @@ struct LimitsBody {
     /// The most attempts at one call.
     max_attempts: Option<u32>,
     /// Seconds after which one attempt is cancelled.
-    #[schema(minimum = 1)]
+    #[serde(default, deserialize_with = "whole::<_, WEEK_SECS>")]
+    #[schema(minimum = 1, maximum = 604_800)]
     call_timeout_secs: Option<u64>,
     /// Seconds of wall clock that a day's conversation may take.
+    #[serde(default, deserialize_with = "whole::<_, WEEK_SECS>")]
+    #[schema(maximum = 604_800)]
     session_timeout_secs: Option<u64>,
 }
 
@@ -154,13 +166,17 @@ struct LimitsBody {
 #[serde(deny_unknown_fields)]
 struct BudgetBody {
     /// The whole job, summaries left out.
-    job: Option<LimitBody>,
+    #[schema(value_type = Option<LimitBody>)]
+    job: Option<Object<LimitBody>>,
     /// Each agent.
-    agent: Option<LimitBody>,
+    #[schema(value_type = Option<LimitBody>)]
+    agent: Option<Object<LimitBody>>,
     /// Each agent on each day.
-    day: Option<LimitBody>,
+    #[schema(value_type = Option<LimitBody>)]
+    day: Option<Object<LimitBody>>,
     /// All summaries of the job.
-    summaries: Option<LimitBody>,
+    #[schema(value_type = Option<LimitBody>)]
+    summaries: Option<Object<LimitBody>>,
 }
 
 /// One line of a budget.
@@ -168,6 +184,7 @@ struct BudgetBody {
 #[serde(deny_unknown_fields)]
 struct LimitBody {
     /// Input and output tokens together.
+    #[serde(default, deserialize_with = "whole::<_, INT64>")]
     tokens: Option<u64>,
     /// US dollars.
     #[serde(default, deserialize_with = "maybe_amount")]
@@ -217,34 +234,36 @@ fn request(body: TriggerBody) -> Result<Request, ApiError> {
         start_date: body.start_date,
         end_date: Some(body.end_date),
         models,
-        agents: agents.into_iter().map(agent).collect::<Result<_, _>>()?,
+        agents: agents.into_iter().map(|Object(body)| agent(body)).collect::<Result<_, _>>()?,
         symbols: body.symbols.unwrap_or_default(),
         dataset: body.dataset,
         market: body.market,
         initial_cash: body.initial_cash,
         seed: body.seed,
-        budget: body.budget.map(Into::into),
+        budget: body.budget.map(|Object(budget)| budget.into()),
         summaries: body.summaries,
         replace_existing: body.replace_existing.unwrap_or_default(),
     })
 }
 
 fn agent(body: AgentBody) -> Result<AgentConfig, ApiError> {
-    let model: ModelName =
-        body.model.parse().map_err(|message| ApiError::Invalid(format!("agents: {}: {message}", body.name)))?;
+    let model: ModelName = body
+        .model
+        .parse()
+        .map_err(|message| ApiError::Invalid(format!("agents: {}: {message}", body.name)))?;
     let KindBody::Solo = body.kind;
     Ok(AgentConfig {
         name: AgentName::from(body.name),
         kind: AgentKind::Solo,
         model,
-        sampling: body.sampling.map(Into::into).unwrap_or_default(),
+        sampling: body.sampling.map(|Object(sampling)| sampling.into()).unwrap_or_default(),
         language: match body.language {
             LanguageBody::En => Language::En,
             LanguageBody::Zh => Language::Zh,
         },
         instructions: body.instructions,
         tools: body.tools.unwrap_or_default(),
-        limits: body.limits.map(Into::into).unwrap_or_default(),
+        limits: body.limits.map(|Object(limits)| limits.into()).unwrap_or_default(),
     })
 }
 
@@ -275,8 +294,8 @@ impl From<LimitsBody> for Limits {
 
 impl From<BudgetBody> for Budget {
     fn from(body: BudgetBody) -> Self {
-        let limit = |body: Option<LimitBody>| {
-            body.map_or_else(Limit::default, |body| Limit { tokens: body.tokens, usd: body.usd })
+        let limit = |body: Option<Object<LimitBody>>| {
+            body.map_or_else(Limit::default, |Object(body)| Limit { tokens: body.tokens, usd: body.usd })
         };
         Self {
             job: limit(body.job),
@@ -284,6 +303,14 @@ impl From<BudgetBody> for Budget {
             day: limit(body.day),
             summaries: limit(body.summaries),
         }
+    }
+}
+
+/// A whole number from 0 to `MOST`.
+fn whole<'de, D: Deserializer<'de>, const MOST: u64>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    match Option::<u64>::deserialize(deserializer)? {
+        Some(number) if number > MOST => Err(D::Error::custom(format!("{number} is above {MOST}"))),
+        number => Ok(number),
     }
 }
 

@@ -1,5 +1,12 @@
 //! The product as a whole, put together as the binary does it.
 
+mod api_answers;
+mod api_errors;
+mod api_guards;
+mod api_openapi;
+mod api_paging;
+mod api_support;
+mod api_writes;
 mod branch_jobs;
 mod cli_config;
 mod cli_dev;
