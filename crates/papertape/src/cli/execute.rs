@@ -148,11 +148,11 @@ async fn finish(app: &App, common: &Common, job: &JobId, elsewhere: Elsewhere) -
             ExitCode::from(STOPPED)
         }
         JobStatus::Queued | JobStatus::Running | JobStatus::Cancelled => {
-            note!("job {job} stopped{because}; go on with: papertape resume {job}");
+            note!("job {job} stopped after its step; go on with:\n  papertape resume {job}");
             ExitCode::from(STOPPED)
         }
         JobStatus::Partial | JobStatus::Failed if days_left => {
-            note!("job {job} {}{because}; go on with: papertape resume {job}", status.status);
+            note!("job {job} {}{because}; go on with:\n  papertape resume {job}", status.status);
             ExitCode::from(if status.status == JobStatus::Failed { FAILED } else { STOPPED })
         }
         JobStatus::Partial | JobStatus::Failed => {

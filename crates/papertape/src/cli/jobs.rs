@@ -55,7 +55,7 @@ pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Out
         note!("there are no jobs");
         return Ok(ExitCode::SUCCESS);
     }
-    let mut table = table(["job", "status", "days", "~agents", ">done", ">cost", "asked for (UTC)"]);
+    let mut table = table(["job", "status", "days", "agents", ">done", ">cost", "asked for (UTC)"]);
     for job in &answer.jobs {
         table.add_row([
             job.job_id.clone(),
@@ -145,8 +145,11 @@ fn span(job: &JobSummary) -> String {
 }
 
 fn agents(job: &JobSummary) -> String {
-    let names = job.simulation.iter().flat_map(|simulation| &simulation.agents);
-    names.map(|agent| agent.name.as_str()).collect::<Vec<_>>().join(", ")
+    match job.simulation.as_ref().map_or(&[][..], |simulation| &simulation.agents[..]) {
+        [] => "-".to_owned(),
+        [agent] => agent.name.clone(),
+        agents => format!("{} agents", agents.len()),
+    }
 }
 
 fn done(progress: &Progress) -> String {
@@ -170,5 +173,5 @@ fn cost(usd: f64) -> String {
 }
 
 fn at(instant: Timestamp) -> String {
-    instant.strftime("%Y-%m-%d %H:%M:%S").to_string()
+    instant.strftime("%Y-%m-%d %H:%M").to_string()
 }

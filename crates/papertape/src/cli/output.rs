@@ -3,7 +3,9 @@
 
 use super::progress;
 use anyhow::{Context as _, Result};
-use comfy_table::{Attribute, Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
+use comfy_table::{
+    Attribute, Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets,
+};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write};
@@ -60,6 +62,9 @@ fn unless_gone<T>(result: io::Result<T>, otherwise: T) -> io::Result<T> {
     }
 }
 
+/// Texts are broken into lines no narrower than this.
+const NARROWEST: u16 = 18;
+
 /// A table without frames. A column's name that begins with `>` is of a column of numbers; one that
 /// begins with `~` is of texts that may be broken where a terminal is too narrow.
 pub(super) fn table<const N: usize>(columns: [&str; N]) -> Table {
@@ -79,9 +84,11 @@ pub(super) fn table<const N: usize>(columns: [&str; N]) -> Table {
             if name.starts_with('>') {
                 column.set_cell_alignment(CellAlignment::Right);
             }
-            if !name.starts_with('~') {
-                column.set_constraint(ColumnConstraint::ContentWidth);
-            }
+            column.set_constraint(if name.starts_with('~') {
+                ColumnConstraint::LowerBoundary(Width::Fixed(NARROWEST))
+            } else {
+                ColumnConstraint::ContentWidth
+            });
         }
     }
     table

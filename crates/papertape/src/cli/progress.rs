@@ -19,6 +19,12 @@ pub(super) fn above_the_bars<T>(write: impl FnOnce() -> T) -> T {
     BARS.suspend(write)
 }
 
+/// Takes the bars away and leaves the terminal as it was found.
+pub(super) fn clear() {
+    let _ = BARS.clear();
+    echo::restore();
+}
+
 /// One agent's work, before it begins.
 #[derive(Clone, Debug)]
 pub(super) struct Track {
@@ -34,6 +40,7 @@ pub(super) struct Track {
 
 /// Progress of a job's agents.
 pub(super) struct Progress {
+    // The agents do not change, so that no lock is needed to find a line.
     lines: BTreeMap<AgentName, Mutex<Line>>,
 }
 
@@ -51,6 +58,9 @@ impl Progress {
     pub(super) fn new(tracks: Vec<Track>) -> Self {
         let longest = tracks.iter().map(|track| track.agent.as_str().chars().count()).max().unwrap_or(0);
         let wide = longest.min(32);
+        if !BARS.is_hidden() {
+            echo::silence();
+        }
         let lines = tracks.into_iter().map(|track| (track.agent.clone(), Mutex::new(Line::new(track, wide))));
         Self { lines: lines.collect() }
     }
@@ -78,8 +88,9 @@ impl Observer for Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         for line in self.lines.values() {
-            line.lock().unwrap_or_else(PoisonError::into_inner).bar.abandon();
+            line.lock().unwrap_or_else(PoisonError::into_inner).bar.finish_and_clear();
         }
+        echo::restore();
     }
 }
 
@@ -121,4 +132,40 @@ impl Line {
 
 fn squeezed(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A terminal shows Ctrl-C as `^C`, which would push the bars a line down and leave one of them behind.
+mod echo {
+    use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+    use std::sync::{Mutex, PoisonError};
+
+    /// What the terminal's modes were.
+    static BEFORE: Mutex<Option<LocalModes>> = Mutex::new(None);
+
+    pub(super) fn silence() {
+        change(|modes, before| {
+            before.get_or_insert(*modes);
+            modes.remove(LocalModes::ECHOCTL);
+        });
+    }
+
+    pub(super) fn restore() {
+        change(|modes, before| {
+            if let Some(before) = before.take() {
+                *modes = before;
+            }
+        });
+    }
+
+    /// A terminal that cannot be asked is left as it is.
+    fn change(change: impl FnOnce(&mut LocalModes, &mut Option<LocalModes>)) {
+        let mut before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner);
+        let stderr = std::io::stderr();
+        let Ok(mut termios) = tcgetattr(&stderr) else { return };
+        let was = termios.local_modes;
+        change(&mut termios.local_modes, &mut before);
+        if termios.local_modes != was {
+            let _ = tcsetattr(&stderr, OptionalActions::Now, &termios);
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::failure::STOPPED;
 use super::output::note;
+use super::progress;
 use papertape_runtime::stopping::{StopReason, Stopper};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -18,6 +19,7 @@ pub(super) fn listen(stopper: &Stopper, told: impl FnOnce() + Send + 'static) ->
         told();
         stopper.stop(StopReason::Shutdown);
         either(&mut interrupt, &mut terminate).await;
+        progress::clear();
         note!("stopped at once");
         stop_at_once();
     });

@@ -30,3 +30,14 @@ fn a_closed_stdout_is_no_failure_and_no_panic() {
         assert!(!err.contains("panicked"), "{args:?}: {err}");
     }
 }
+
+#[test]
+fn a_run_whose_stderr_nobody_reads_goes_on_to_its_end() {
+    let tool = Tool::new();
+    let mut child =
+        tool.command(&SHORT).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+    drop(child.stderr.take());
+    drop(child.stdout.take());
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+    assert_eq!(tool.json(&["jobs", "latest"])["status"], "completed");
+}

@@ -13,6 +13,7 @@ mod cli_dev;
 mod cli_doctor;
 mod cli_owner;
 mod cli_pipe;
+mod cli_postgres;
 mod cli_run;
 mod cli_signals;
 mod cli_tool;
