@@ -35,7 +35,8 @@ pub(crate) fn agent_on<'a>(branch: Option<&'a Branch>, own: &'a AgentConfig, dat
     let earlier = branch.earlier.iter().map(|change| (change.date, &change.at, &change.agent));
     let newest = branch.agent.iter().map(|agent| (branch.date, &branch.at, agent));
     let talk = place("solo#1");
-    let holds = |cut: Date, at: &str| cut < date || (cut == date && place(at) <= talk);
+    let at_a_node = |at: &str| !at.contains('/');
+    let holds = |cut: Date, at: &str| cut < date || (cut == date && at_a_node(at) && place(at) <= talk);
     let mut changes = earlier.chain(newest).rev();
     changes.find(|(cut, at, _)| holds(*cut, at)).map_or(own, |(_, _, agent)| agent)
 }

@@ -3,7 +3,7 @@
 use crate::db::Db;
 use crate::error::StoreError;
 use crate::migrate::MIGRATIONS;
-use crate::{postgres, sqlite};
+use crate::{postgres, queue, sqlite};
 use futures::FutureExt as _;
 use papertape_core::id::JobId;
 use papertape_core::ports::BoxFuture;
@@ -44,7 +44,8 @@ pub(crate) enum Engine {
 
 impl Store {
     /// Opens the record, makes it where there is none, and brings it to the newest schema; a SQLite
-    /// file of an older one is copied first, beside itself.
+    /// file of an older one is copied first, beside itself. On SQLite, jobs that another process left
+    /// running can be claimed at once.
     ///
     /// # Errors
     /// A file that another process owns, a schema newer than this program, a migration that fails, or
@@ -56,7 +57,13 @@ impl Store {
                 Engine::Postgres(postgres::Engine::open(&url, &schema, true, MIGRATIONS).await?)
             }
         };
-        Ok(Self { engine })
+        let store = Self { engine };
+        if let Engine::Sqlite(_) = &store.engine {
+            // A file has one owner, which is now this process: whoever held a lease is gone, and its
+            // job need not wait for the lease to run out.
+            store.write(|db| queue::release_leases(db).boxed()).await?;
+        }
+        Ok(store)
     }
 
     /// Opens a record that is there for reading alone, beside the process that owns it.

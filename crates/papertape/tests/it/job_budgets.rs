@@ -76,7 +76,7 @@ async fn an_exhausted_budget_stops_and_a_raised_one_goes_on() {
 async fn crash_a_budget_is_rebuilt() {
     let (desk, app, job) = desk(Budget { job: tokens(3_500), ..Budget::default() }).await;
     drop(app);
-    desk.run_and_kill(&job, 30).await;
+    desk.run_and_kill(&job, 26).await;
     assert!(desk.server.count() < 4, "some of the budget is left");
     let end = desk.run(&job).await;
     assert_eq!(end.status, JobStatus::Partial, "{end:?}");

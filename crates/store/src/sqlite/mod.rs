@@ -62,7 +62,6 @@ impl Engine {
         connection::create(path)?;
         let mut connection = connection::open(path)?;
         migrate::sqlite(&mut connection, path, migrations)?;
-        release(&connection)?;
         let readers = Readers::start(path)?;
         let writer = Some(Writer::start(connection)?);
         Ok(Self { path: path.to_owned(), writer, readers, _lock: Some(lock) })
@@ -140,13 +139,6 @@ impl Engine {
         }));
         answered(receiver)
     }
-}
-
-/// Lets every lease run out. The file has one owner, which is now this process: whoever held them is
-/// gone, and its jobs need not wait.
-fn release(connection: &Connection) -> Result<(), StoreError> {
-    connection.execute("UPDATE jobs SET lease_until = 0 WHERE status = 'running'", [])?;
-    Ok(())
 }
 
 fn answered<T: Send + 'static>(
