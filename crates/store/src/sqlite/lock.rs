@@ -10,7 +10,15 @@ use std::path::Path;
 /// The right to write to a data file, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Lock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing is not enough: a child process that is just being started has a copy of the file
+        // until it runs its program, and would keep the lock as long.
+        let _ = self.file.unlock();
+    }
 }
 
 /// Who holds the lock of the data file at `path`, without taking it.
@@ -49,6 +57,6 @@ impl Lock {
         file.set_len(0).map_err(failed)?;
         file.rewind().map_err(failed)?;
         writeln!(file, "{}", std::process::id()).map_err(failed)?;
-        Ok(Self { _file: file })
+        Ok(Self { file })
     }
 }
