@@ -32,6 +32,7 @@ fn the_guide_names_every_route() {
     }
     let examples = guide.split("```json\n").skip(1).filter_map(|rest| rest.split("\n```").next());
     for example in examples {
-        serde_json::from_str::<serde_json::Value>(example).unwrap_or_else(|error| panic!("{error}: {example}"));
+        serde_json::from_str::<serde_json::Value>(example)
+            .unwrap_or_else(|error| panic!("{error}: {example}"));
     }
 }
