@@ -25,7 +25,7 @@ pub(crate) struct World {
     pub(crate) router: Router,
     /// The job.
     pub(crate) job: String,
-    _dir: TempDir,
+    pub(crate) _dir: TempDir,
 }
 
 /// An answer.

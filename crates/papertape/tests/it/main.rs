@@ -5,6 +5,7 @@ mod api_errors;
 mod api_guards;
 mod api_openapi;
 mod api_paging;
+mod api_scripted;
 mod api_support;
 mod api_writes;
 mod branch_jobs;

@@ -309,20 +309,8 @@ fn rejected(order: &OrderRow) -> Option<Rejected> {
         quantity: number(order.quantity.0),
         code: order.code.clone(),
         message: order.message.clone(),
-        numbers: order.numbers.clone().map(numbers),
+        numbers: order.numbers.clone(),
     })
-}
-
-/// Decimals, which the record keeps as texts, as JSON numbers.
-fn numbers(value: Value) -> Value {
-    match value {
-        Value::Object(map) => map.into_iter().map(|(name, value)| (name, numbers(value))).collect(),
-        Value::String(text) => match text.parse::<Decimal>() {
-            Ok(decimal) => number(decimal).into(),
-            Err(_) => Value::String(text),
-        },
-        other => other,
-    }
 }
 
 fn corporate_action(row: &PositionRow) -> Option<CorporateActionAnswer> {

@@ -175,15 +175,20 @@ impl From<PeriodMetrics> for Metrics {
     }
 }
 
-/// A closed day, as the figures need it.
+/// A closed day.
 struct Closed {
     session: SessionResult,
-    before: Money,
     cash: Money,
+    figures: Figures,
+    is_full: bool,
+}
+
+/// What the figures of a period need of a day.
+struct Figures {
+    before: Money,
     value: DayValue,
     fills: Vec<TradedAmount>,
     closed_pnl: Vec<Money>,
-    is_full: bool,
 }
 
 /// A range of every model that has one, by model.
@@ -237,15 +242,13 @@ async fn close(app: &App, session: SessionResult) -> Result<Option<Closed>, View
     let is_ok =
         quality.and_then(|quality| quality.get("state")).and_then(|state| state.as_str()) == Some("ok");
     let is_whole = quality.is_none_or(|quality| quality.get("sources_missing").is_none());
-    Ok(Some(Closed {
+    let figures = Figures {
         before,
-        cash,
         value,
         fills: fills.iter().map(|filled| filled.amount).collect(),
         closed_pnl: fills.iter().filter_map(|filled| filled.closed_pnl).collect(),
-        is_full: is_ok && is_whole,
-        session,
-    }))
+    };
+    Ok(Some(Closed { cash, figures, is_full: is_ok && is_whole, session }))
 }
 
 async fn result(
@@ -261,14 +264,15 @@ async fn result(
         ReasoningLevel::Full => Some(conversations(app, &days).await?),
     };
     let (first, last) = (&days[0], &days[days.len() - 1]);
-    let full: Vec<&Closed> = days.iter().filter(|day| day.is_full).collect();
+    let all: Vec<&Figures> = days.iter().map(|day| &day.figures).collect();
+    let full: Vec<&Figures> = days.iter().filter(|day| day.is_full).map(|day| &day.figures).collect();
     let degraded = days.iter().filter(|day| !day.is_full);
     let is_verified = |day: &Closed| {
         day::provenance(day.session.metadata.as_ref()).point_in_time.as_deref() == Some("verified")
     };
     let dates: Vec<Date> = days.iter().map(|day| day.session.date).collect();
     let baselines = match configs.of(app, job).await? {
-        Some(config) => baseline::beside(app, config, first.before, dates).await?,
+        Some(config) => baseline::beside(app, config, first.figures.before, dates).await?,
         None => None,
     };
     Ok(RangeResult {
@@ -277,10 +281,10 @@ async fn result(
         is_llm: configs.is_llm(app, job, agent).await?,
         start_date: first.session.date,
         end_date: last.session.date,
-        starting_portfolio_value: number(first.before.0),
-        ending_portfolio_value: number(last.value.portfolio_value.0),
+        starting_portfolio_value: number(first.figures.before.0),
+        ending_portfolio_value: number(last.figures.value.portfolio_value.0),
         daily_portfolio_values: days.iter().map(at_close).collect(),
-        period_metrics: metrics(&days.iter().collect::<Vec<_>>()),
+        period_metrics: metrics(&all),
         full_research: FullResearch {
             days: full.len(),
             total_days: days.len(),
@@ -305,7 +309,7 @@ async fn result(
 fn at_close(day: &Closed) -> DailyPortfolioValue {
     DailyPortfolioValue {
         date: day.session.date,
-        portfolio_value: number(day.value.portfolio_value.0),
+        portfolio_value: number(day.figures.value.portfolio_value.0),
         cash: number(day.cash.0),
         status: day.session.status,
         full_research: day.is_full,
@@ -316,7 +320,7 @@ fn at_close(day: &Closed) -> DailyPortfolioValue {
 /// The figures of some of the days. Where days are left out, the returns of the others are put one after
 /// the other from the first one's starting value, each day's exposure and fills in the same proportion;
 /// costs are what was really paid.
-fn metrics(days: &[&Closed]) -> Metrics {
+fn metrics(days: &[&Figures]) -> Metrics {
     let initial = days.first().map_or(Money::ZERO, |day| day.before);
     let mut level = initial;
     let mut values = Vec::with_capacity(days.len());
@@ -372,4 +376,37 @@ async fn conversations(app: &App, days: &[Closed]) -> Result<Vec<RangeReasoning>
         }
     }
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(number: i8, before: i64, after: i64) -> Figures {
+        let (before, portfolio_value) = (Money::from(before), Money::from(after));
+        let value = DayValue {
+            day: jiff::civil::date(2012, 10, number),
+            portfolio_value,
+            gross_exposure: Money(portfolio_value.0 / Decimal::TWO),
+        };
+        let fill = TradedAmount { notional: before, fee: Money::from(1), slippage: Money::ZERO };
+        Figures { before, value, fills: vec![fill], closed_pnl: Vec::new() }
+    }
+
+    /// Up 10%, down by half, up 10%: without the middle day that is up 21%, half invested as before, each
+    /// day's trades as large as its portfolio, and costs as they were paid.
+    #[test]
+    fn left_out_days_leave_no_trace_in_the_returns() {
+        let (first, second, third) = (day(1, 1000, 1100), day(2, 1100, 550), day(3, 550, 605));
+        let whole = metrics(&[&first, &second, &third]);
+        let close = |a: Option<f64>, b: f64| assert!((a.expect("a figure") - b).abs() < 1e-12, "{a:?} {b}");
+        close(whole.total_return, -0.395);
+        let part = metrics(&[&first, &third]);
+        close(part.total_return, 0.21);
+        close(part.exposure, 0.5);
+        close(part.turnover, (1000.0 + 1100.0) / ((1100.0 + 1210.0) / 2.0));
+        close(Some(part.costs), 2.0);
+        assert_eq!((part.days, part.max_drawdown), (2, Some(0.0)));
+        assert_eq!(metrics(&[]).total_return, None);
+    }
 }
