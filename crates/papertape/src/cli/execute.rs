@@ -167,7 +167,7 @@ fn what_next(lines: &[summary::Line]) {
     let Some(line) = lines.iter().max_by_key(|line| line.trades) else { return };
     let (job, date) = &line.look_at;
     note!("\nNext:");
-    note!("  papertape serve   the API, and pages to read it");
-    note!("  papertape reasoning {job} --date {date} --agent {}   why it traded", line.result.model);
-    note!("  papertape replay {job}   the same again from the record, calling nothing");
+    note!("  the API, and pages   papertape serve");
+    note!("  why it traded        papertape reasoning {job} --date {date} --agent {}", line.result.model);
+    note!("  again, unplugged     papertape replay {job}");
 }
