@@ -216,7 +216,7 @@ CREATE TABLE orders (
     session_id BIGINT NOT NULL REFERENCES trading_sessions (id) ON DELETE CASCADE,
     order_id TEXT NOT NULL,
     symbol TEXT COLLATE "C" NOT NULL,
-    side TEXT NOT NULL CHECK (side IN ('buy', 'sell', 'short', 'cover')),
+    side TEXT NOT NULL CHECK (side IN ('buy', 'sell', 'short', 'cover', 'stop_change')),
     quantity NUMERIC NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('filled', 'rejected', 'pending', 'expired')),
     code TEXT,

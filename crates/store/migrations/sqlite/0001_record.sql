@@ -219,7 +219,7 @@ CREATE TABLE orders (
     session_id    INTEGER NOT NULL REFERENCES trading_sessions (id) ON DELETE CASCADE,
     order_id      TEXT    NOT NULL,
     symbol        TEXT    NOT NULL,
-    side          TEXT    NOT NULL CHECK (side IN ('buy', 'sell', 'short', 'cover')),
+    side          TEXT    NOT NULL CHECK (side IN ('buy', 'sell', 'short', 'cover', 'stop_change')),
     quantity      TEXT    NOT NULL,
     status        TEXT    NOT NULL CHECK (status IN ('filled', 'rejected', 'pending', 'expired')),
     code          TEXT,
