@@ -152,7 +152,13 @@ async fn finish(app: &App, common: &Common, job: &JobId, elsewhere: Elsewhere) -
             ExitCode::from(STOPPED)
         }
         JobStatus::Partial | JobStatus::Failed if days_left => {
-            note!("job {job} {}{because}; go on with:\n  papertape resume {job}", status.status);
+            note!("job {job} {}{because}", status.status);
+            if because.contains("budget exhausted") {
+                // A job's budget is as fixed as all of its config.
+                note!("the same `papertape run` with a larger budget goes on after the days that are done");
+            } else {
+                note!("go on with:\n  papertape resume {job}");
+            }
             ExitCode::from(if status.status == JobStatus::Failed { FAILED } else { STOPPED })
         }
         JobStatus::Partial | JobStatus::Failed => {

@@ -139,12 +139,19 @@ fn what_is_not_there_is_not_found_with_exit_code_4() {
 }
 
 #[test]
-fn a_budget_that_is_used_up_stops_the_job_and_more_of_it_lets_it_go_on() {
+fn a_budget_that_is_used_up_stops_the_job_and_a_larger_one_goes_on_after_it() {
     let tool = Tool::new();
-    let args: Vec<&str> = SHORT.iter().copied().chain(["--budget-tokens", "4000"]).collect();
-    let done = tool.run(&args);
-    assert!([1, 3].contains(&done.code), "{done:#?}");
-    assert!(done.err.contains("tokens are used") && done.err.contains("papertape resume"), "{done:#?}");
+    // Enough for the first day, and not for three.
+    let args: Vec<&str> = SHORT.iter().copied().chain(["--budget-tokens", "10000"]).collect();
+    let done = tool.ends(&args, 3);
+    assert!(done.err.contains("tokens are used") && done.err.contains("a larger budget"), "{done:#?}");
+    let progress = tool.json(&["jobs", "latest"])["progress"].clone();
+    assert!(progress["completed"] != 0 && progress["pending"] != 0, "{progress}");
+    let more = tool.json(&SHORT);
+    assert_eq!(
+        (&more["status"], &more["progress"]["skipped"]),
+        (&"completed".into(), &progress["completed"])
+    );
 }
 
 #[test]
