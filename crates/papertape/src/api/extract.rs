@@ -47,14 +47,36 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
         if !is_json(request.headers()) {
             return Err(ApiError::MediaType);
         }
-        let limit = app.config.server.body_limit_bytes;
-        let bytes = axum::body::to_bytes(request.into_body(), limit).await.map_err(|error| {
-            // The connection broke, where it is not the limit; then nobody reads this.
-            tracing::debug!(error = %error, "a body could not be read");
-            ApiError::TooLarge(limit)
-        })?;
-        body(&bytes).map(Self)
+        body(&read(request, app).await?).map(Self)
     }
+}
+
+/// A JSON body that may be left out.
+#[derive(Debug)]
+pub(super) struct MaybeBody<T>(pub(super) Option<T>);
+
+impl<T: DeserializeOwned> FromRequest<App> for MaybeBody<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
+        let json = is_json(request.headers());
+        let bytes = read(request, app).await?;
+        match (bytes.is_empty(), json) {
+            (true, _) => Ok(Self(None)),
+            (false, false) => Err(ApiError::MediaType),
+            (false, true) => body(&bytes).map(|body| Self(Some(body))),
+        }
+    }
+}
+
+/// The whole body, no larger than the limit.
+async fn read(request: Request, app: &App) -> Result<Bytes, ApiError> {
+    let limit = app.config.server.body_limit_bytes;
+    axum::body::to_bytes(request.into_body(), limit).await.map_err(|error| {
+        // The connection broke, where it is not the limit; then nobody reads this.
+        tracing::debug!(error = %error, "a body could not be read");
+        ApiError::TooLarge(limit)
+    })
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

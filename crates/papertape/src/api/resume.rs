@@ -1,13 +1,26 @@
 //! `POST /simulate/{job_id}/resume`
 
 use super::error::ApiError;
-use super::extract::JobPath;
+use super::extract::{JobPath, MaybeBody, Object};
 use super::queued::{ChangedAnswer, job_id};
-use super::responses::Change;
+use super::responses::Send;
+use super::trigger::BudgetBody;
 use crate::app::App;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+/// What to change before the job goes on. May be left out.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "budget": { "job": { "tokens": 500_000 } } }))]
+pub(super) struct ResumeBody {
+    /// Lines of the budget that take the place of the job's own; the others stay.
+    #[schema(value_type = Option<BudgetBody>)]
+    budget: Option<Object<BudgetBody>>,
+}
 
 /// Put a stopped job back into the queue; it goes on at the step where it stopped
 #[utoipa::path(
@@ -15,13 +28,16 @@ use axum::http::StatusCode;
     path = "/simulate/{job_id}/resume",
     tag = "simulation",
     params(("job_id" = String, Path, description = "The job")),
-    responses((status = 202, body = ChangedAnswer, description = "It is queued, or runs already"), Change)
+    request_body = Option<ResumeBody>,
+    responses((status = 202, body = ChangedAnswer, description = "It is queued, or runs already"), Send)
 )]
 pub(super) async fn resume(
     State(app): State<App>,
     JobPath(job): JobPath,
+    MaybeBody(body): MaybeBody<ResumeBody>,
 ) -> Result<(StatusCode, Json<ChangedAnswer>), ApiError> {
-    let status = crate::trigger::resume(&app, &job_id(&job)?).await?;
+    let budget = body.and_then(|body| body.budget).map(|Object(budget)| budget.into());
+    let status = crate::trigger::resume(&app, &job_id(&job)?, budget).await?;
     let answer = ChangedAnswer::of(&app, job, status, &format!("the job is {status}"));
     Ok((StatusCode::ACCEPTED, Json(answer)))
 }

@@ -5,7 +5,7 @@ use super::extract::{Body, Object, day, maybe_day};
 use super::queued::QueuedAnswer;
 use super::responses::Send;
 use crate::app::App;
-use crate::trigger::Request;
+use crate::trigger::{BudgetChange, Request};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -164,7 +164,7 @@ struct LimitsBody {
 /// What a job may use. A line that is absent does not bound.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct BudgetBody {
+pub(super) struct BudgetBody {
     /// The whole job, summaries left out.
     #[schema(value_type = Option<LimitBody>)]
     job: Option<Object<LimitBody>>,
@@ -292,10 +292,10 @@ impl From<LimitsBody> for Limits {
     }
 }
 
-impl From<BudgetBody> for Budget {
+impl From<BudgetBody> for BudgetChange {
     fn from(body: BudgetBody) -> Self {
         let limit = |body: Option<Object<LimitBody>>| {
-            body.map_or_else(Limit::default, |Object(body)| Limit { tokens: body.tokens, usd: body.usd })
+            body.map(|Object(body)| Limit { tokens: body.tokens, usd: body.usd })
         };
         Self {
             job: limit(body.job),
@@ -303,6 +303,12 @@ impl From<BudgetBody> for Budget {
             day: limit(body.day),
             summaries: limit(body.summaries),
         }
+    }
+}
+
+impl From<BudgetBody> for Budget {
+    fn from(body: BudgetBody) -> Self {
+        BudgetChange::from(body).over(Self::default())
     }
 }
 

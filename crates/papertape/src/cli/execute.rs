@@ -154,8 +154,7 @@ async fn finish(app: &App, common: &Common, job: &JobId, elsewhere: Elsewhere) -
         JobStatus::Partial | JobStatus::Failed if days_left => {
             note!("job {job} {}{because}", status.status);
             if because.contains("budget exhausted") {
-                // A job's budget is as fixed as all of its config.
-                note!("the same `papertape run` with a larger budget goes on after the days that are done");
+                note!("go on with a larger budget:\n  papertape resume {job} --budget-tokens COUNT");
             } else {
                 note!("go on with:\n  papertape resume {job}");
             }

@@ -4,15 +4,42 @@ use super::failure::of_trigger;
 use super::way::{Way, job_named};
 use super::{Common, Outcome, execute, way};
 use crate::config::Config;
-use crate::trigger;
+use crate::trigger::{self, BudgetChange};
 use clap::Args;
-use serde_json::json;
+use papertape_runtime::budget::Limit;
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive as _;
+use serde_json::{Value, json};
 
 /// What to resume.
 #[derive(Debug, Args)]
 pub(super) struct ResumeArgs {
     /// The job, or `latest`
     job: String,
+    /// Tokens that the job may use in all from now on, summaries left out
+    #[arg(long, value_name = "COUNT")]
+    budget_tokens: Option<u64>,
+    /// US dollars that the job may cost in all from now on, summaries left out
+    #[arg(long, value_name = "AMOUNT")]
+    budget_usd: Option<Decimal>,
+}
+
+impl ResumeArgs {
+    fn limit(&self) -> Option<Limit> {
+        let limit = Limit { tokens: self.budget_tokens, usd: self.budget_usd };
+        (limit != Limit::default()).then_some(limit)
+    }
+
+    fn budget(&self) -> Option<BudgetChange> {
+        self.limit().map(|limit| BudgetChange { job: Some(limit), ..BudgetChange::default() })
+    }
+
+    /// The same, as the API takes it.
+    fn body(&self) -> Value {
+        let line =
+            |limit: Limit| json!({ "tokens": limit.tokens, "usd": limit.usd.and_then(|usd| usd.to_f64()) });
+        self.limit().map_or_else(|| json!({}), |limit| json!({ "budget": { "job": line(limit) } }))
+    }
 }
 
 /// Resumes it.
@@ -20,12 +47,12 @@ pub(super) async fn resume(common: &Common, config: Config, args: ResumeArgs) ->
     match way::to_change(config).await? {
         Way::Here(app) => {
             let job = job_named(&app, &args.job).await?;
-            trigger::resume(&app, &job).await.map_err(of_trigger)?;
+            trigger::resume(&app, &job, args.budget()).await.map_err(of_trigger)?;
             execute::here(&app, common, &job).await
         }
         Way::There(server) => {
             let job = server.job_named(&args.job).await?;
-            server.post(&["simulate", job.as_str(), "resume"], &json!({})).await?;
+            server.post(&["simulate", job.as_str(), "resume"], &args.body()).await?;
             execute::there(&server, common, &job).await
         }
     }

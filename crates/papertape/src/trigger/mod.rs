@@ -13,7 +13,7 @@ use papertape_core::json::to_value;
 use papertape_core::ports::Queue as _;
 use papertape_core::record::{JobStatus, NewDay, NewJob, Text};
 use papertape_core::time::Date;
-use papertape_runtime::budget::Budget;
+use papertape_runtime::budget::{Budget, Limit};
 use papertape_runtime::config::SimulationConfig;
 use plan::plan;
 use rust_decimal::Decimal;
@@ -101,11 +101,41 @@ pub async fn trigger(app: &App, request: Request) -> Result<Triggered, TriggerEr
     Ok(Triggered { job, total_model_days: total, skipped, warnings: planned.warnings })
 }
 
-/// Puts a stopped job back into the queue.
+/// Lines of a budget that take the place of a job's own; the others stay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BudgetChange {
+    /// The whole job, summaries left out.
+    pub job: Option<Limit>,
+    /// Each agent.
+    pub agent: Option<Limit>,
+    /// Each agent on each day.
+    pub day: Option<Limit>,
+    /// All summaries of the job.
+    pub summaries: Option<Limit>,
+}
+
+impl BudgetChange {
+    /// The budget with these lines in place of its own.
+    #[must_use]
+    pub fn over(self, budget: Budget) -> Budget {
+        Budget {
+            job: self.job.unwrap_or(budget.job),
+            agent: self.agent.unwrap_or(budget.agent),
+            day: self.day.unwrap_or(budget.day),
+            summaries: self.summaries.unwrap_or(budget.summaries),
+        }
+    }
+}
+
+/// Puts a stopped job back into the queue, with another budget where one is given.
 ///
 /// # Errors
-/// No such job; one that is completed, queued or running.
-pub async fn resume(app: &App, job: &JobId) -> Result<JobStatus, TriggerError> {
+/// No such job; one that is completed, or running where its budget is to change; a limit in USD for a
+/// model without a price.
+pub async fn resume(app: &App, job: &JobId, budget: Option<BudgetChange>) -> Result<JobStatus, TriggerError> {
+    if let Some(change) = budget {
+        rebudget(app, job, change).await?;
+    }
     let row = app.store.job(job).await.map_err(anyhow::Error::from)?;
     let row = row.ok_or_else(|| TriggerError::NotFound(job.to_string()))?;
     match row.status {
@@ -119,10 +149,7 @@ pub async fn resume(app: &App, job: &JobId) -> Result<JobStatus, TriggerError> {
 }
 
 /// Gives a stopped or waiting job another budget; resuming it then goes on where the old one ended it.
-///
-/// # Errors
-/// No such job; one that is running or completed; a limit in USD for a model without a price.
-pub async fn rebudget(app: &App, job: &JobId, budget: Budget) -> Result<(), TriggerError> {
+async fn rebudget(app: &App, job: &JobId, change: BudgetChange) -> Result<(), TriggerError> {
     let row = app.store.job(job).await.map_err(anyhow::Error::from)?;
     let row = row.ok_or_else(|| TriggerError::NotFound(job.to_string()))?;
     if row.kind != "simulate" {
@@ -133,6 +160,7 @@ pub async fn rebudget(app: &App, job: &JobId, budget: Budget) -> Result<(), Trig
     }
     let mut config: SimulationConfig = serde_json::from_value(row.config)
         .map_err(|error| anyhow::anyhow!("the config of {job} cannot be read: {error}"))?;
+    let budget = change.over(config.budget);
     for agent in &config.agents {
         check::check_agent(app, agent, budget)?;
     }

@@ -2,7 +2,7 @@
 
 use crate::crash_support::{Desk, agent, completed, day, export, queue, request, run, same, steps};
 use papertape::app::App;
-use papertape::trigger::{Request, TriggerError, rebudget, resume};
+use papertape::trigger::{BudgetChange, Request, TriggerError, resume};
 use papertape_agents::config::AgentConfig;
 use papertape_core::id::JobId;
 use papertape_core::message::Sampling;
@@ -57,16 +57,17 @@ async fn an_exhausted_budget_stops_and_a_raised_one_goes_on() {
             "no outcome, no intent"
         );
 
-        assert_eq!(resume(&app, &job).await.expect("resumes"), JobStatus::Queued);
+        assert_eq!(resume(&app, &job, None).await.expect("resumes"), JobStatus::Queued);
         let again = work(&app, &job).await;
         assert_eq!((again.status, &again.error, desk.server.count()), (end.status, &end.error, asked));
 
-        rebudget(&app, &job, Budget::default()).await.expect("is raised");
-        resume(&app, &job).await.expect("resumes");
+        let none = Some(Limit::default());
+        let raised = BudgetChange { job: none, agent: none, day: none, summaries: None };
+        resume(&app, &job, Some(raised)).await.expect("resumes");
         completed(&work(&app, &job).await);
         same(&expected, &export(&app.store, &job).await, reason);
         assert_eq!((desk.server.count(), desk.server.repeats()), (6, 0));
-        let refused = rebudget(&app, &job, budget).await;
+        let refused = resume(&app, &job, Some(raised)).await;
         assert!(matches!(refused, Err(TriggerError::Conflict(_))), "it is completed: {refused:?}");
     }
 }

@@ -161,7 +161,7 @@ async fn a_stopped_job_keeps_its_step_and_goes_on() {
         let model = steps.iter().find(|step| step.path.as_str() == "solo#1/model#1").expect("is there");
         assert_eq!(model.state, State::Done(OutcomeKind::Ok), "the step under way is kept");
 
-        assert_eq!(resume(&app, &job).await.expect("resumes"), JobStatus::Queued);
+        assert_eq!(resume(&app, &job, None).await.expect("resumes"), JobStatus::Queued);
         completed(&run(&app.services, &job).await.expect("claims"));
         assert_eq!((desk.server.count(), desk.server.repeats()), (6, 0));
         same(&expected, &export(&app.store, &job).await, "after the stop");
