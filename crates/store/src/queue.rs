@@ -219,11 +219,6 @@ async fn claim(
     Ok(Some((Lease { job: job.id.clone(), epoch }, job)))
 }
 
-/// Lets every lease run out.
-pub(crate) async fn release_leases(db: &mut dyn Db) -> Result<(), StoreError> {
-    db.execute("UPDATE jobs SET lease_until = 0 WHERE status = 'running'", &[]).await.map(drop)
-}
-
 async fn renew(db: &mut dyn Db, lease: &Lease, lease_for: Duration) -> Result<bool, StoreError> {
     let now = db.backend().now();
     let sql = format!(

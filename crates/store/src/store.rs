@@ -3,7 +3,7 @@
 use crate::db::Db;
 use crate::error::StoreError;
 use crate::migrate::MIGRATIONS;
-use crate::{postgres, queue, sqlite};
+use crate::{postgres, sqlite};
 use futures::FutureExt as _;
 use papertape_core::id::JobId;
 use papertape_core::ports::BoxFuture;
@@ -44,8 +44,7 @@ pub(crate) enum Engine {
 
 impl Store {
     /// Opens the record, makes it where there is none, and brings it to the newest schema; a SQLite
-    /// file of an older one is copied first, beside itself. On SQLite, jobs that another process left
-    /// running can be claimed at once.
+    /// file of an older one is copied first, beside itself.
     ///
     /// # Errors
     /// A file that another process owns, a schema newer than this program, a migration that fails, or
@@ -57,13 +56,7 @@ impl Store {
                 Engine::Postgres(postgres::Engine::open(&url, &schema, true, MIGRATIONS).await?)
             }
         };
-        let store = Self { engine };
-        if let Engine::Sqlite(_) = &store.engine {
-            // A file has one owner, which is now this process: whoever held a lease is gone, and its
-            // job need not wait for the lease to run out.
-            store.write(|db| queue::release_leases(db).boxed()).await?;
-        }
-        Ok(store)
+        Ok(Self { engine })
     }
 
     /// Opens a record that is there for reading alone, beside the process that owns it.

@@ -102,18 +102,19 @@ fn arrived(desk: &Desk) -> Vec<Recorded> {
     requests
 }
 
-async fn at_every_point(request: Request, at_once: usize) {
+/// Kills at every point from number `first` on. Gives how many points there are.
+async fn at_every_point(request: Request, at_once: usize, first: usize) -> usize {
     let template = Desk::new().await;
     let job = &template.queue(request).await;
     let undisturbed = &Undisturbed::run(&template.copy().await, job, at_once).await;
     let template = &template;
-    println!("{} points: {:?}", undisturbed.points.len(), undisturbed.points);
-    futures::stream::iter(0..undisturbed.points.len())
+    futures::stream::iter(first..undisturbed.points.len())
         .map(|at| async move { undisturbed.hold(&template.copy().await, job, at).await })
         .buffer_unordered(SIDE_BY_SIDE)
         .try_collect::<()>()
         .await
         .expect("holds");
+    undisturbed.points.len()
 }
 
 /// Two agents with a tool that may be repeated, no summaries: what is under way at a kill is at most
@@ -121,14 +122,21 @@ async fn at_every_point(request: Request, at_once: usize) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_day_survives_a_kill_at_every_point() {
     let request = Request { agents: vec![noting("alpha"), noting("beta")], ..request(DAYS) };
-    at_every_point(request, 2).await;
+    let points = at_every_point(request, 2, 0).await;
+    assert!(points > 150, "{points} points");
 }
 
-/// With summaries, which are asked for beside each other, a session's own one after the other.
+/// Summaries are asked for beside each other once the days are over, a session's own one after the
+/// other. (The points before that are those of a job without summaries.)
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn summaries_survive_a_kill_at_every_point() {
+    let desk = Desk::new().await;
+    let job = desk.queue(request(DAYS)).await;
+    let without = Undisturbed::run(&desk, &job, 2).await.points.len();
     let request = Request { summaries: Some(true), ..request(DAYS) };
-    at_every_point(request, 2 * DAYS as usize).await;
+    // The last two points are those of the job's end.
+    let points = at_every_point(request, 2 * DAYS as usize, without - 2).await;
+    assert!(points - without > 100, "{points} points, {without} without summaries");
 }
 
 /// The same on PostgreSQL, at every fifth point.

@@ -3,7 +3,7 @@
 
 use crate::crash_child::{CHILD, Child};
 use futures::FutureExt as _;
-use papertape::app::App;
+use papertape::app::{Access, App};
 use papertape::config::{Config, ToolServer};
 use papertape::trigger::{Request, Triggered, trigger};
 use papertape_agents::config::AgentConfig;
@@ -55,16 +55,6 @@ pub(crate) fn day(n: i8) -> Date {
 pub(crate) enum Place {
     Sqlite(PathBuf),
     Postgres(String, String),
-}
-
-impl Place {
-    pub(crate) async fn store(&self) -> Store {
-        let target = match self {
-            Self::Sqlite(path) => Target::Sqlite(path.clone()),
-            Self::Postgres(url, schema) => Target::Postgres(url.clone(), schema.clone()),
-        };
-        Store::open(target).await.expect("the record opens")
-    }
 }
 
 /// A record, a model server and a place for the tool's notes.
@@ -188,7 +178,16 @@ pub(crate) async fn open(place: &Place, server: &str, notes: &Path) -> App {
     let outside =
         ToolServer { command: vec!["none".to_owned()], allow_unbounded: true, ..ToolServer::default() };
     config.tools.insert(NOTES.to_owned(), outside);
-    let mut app = App::compose(config, place.store().await).expect("composes");
+    let mut app = match place {
+        Place::Sqlite(path) => {
+            config.data_dir = path.parent().expect("is in a folder").to_owned();
+            App::open(config, Access::Own).await.expect("opens")
+        }
+        Place::Postgres(url, schema) => {
+            let target = Target::Postgres(url.clone(), schema.clone());
+            App::compose(config, Store::open(target).await.expect("opens")).expect("composes")
+        }
+    };
     app.services.tools = Arc::new(Notes(notes.to_owned()));
     app
 }

@@ -130,13 +130,6 @@ async fn open_session(db: &mut dyn Db, lease: &Lease, new: &NewSession) -> Resul
             progress(db, &mut fence, found.id, new).await?;
         }
         fence.settle(db).await?;
-        // A day that was left off is taken up again.
-        db.execute(
-            "UPDATE job_details SET status = 'running'
-             WHERE job_id = $1 AND date = $2 AND model = $3 AND status = 'queued'",
-            params![&lease.job, new.date, &new.agent],
-        )
-        .await?;
         return Ok(found);
     }
     let anchor = chain::anchor(&lease.job, &new.agent, new.date);
