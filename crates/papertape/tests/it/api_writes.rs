@@ -69,6 +69,31 @@ async fn a_job_is_cancelled_and_resumed() {
     assert_eq!(world.post(&format!("/simulate/{job}/cancel"), &json!({})).await.status, 409);
 }
 
+/// Goal: a job that has used up its budget goes on with a larger one; a wrong one is refused.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_is_resumed_with_a_larger_budget() {
+    let world = World::empty().await;
+    let body = json!({
+        "start_date": "2012-10-01", "end_date": "2012-10-02", "models": ["house::momentum"], "symbols": ["IBM"],
+        "budget": { "job": { "tokens": 6_000 } },
+    });
+    let queued = world.post("/simulate/trigger", &body).await.json();
+    let job = queued["job_id"].as_str().expect("an id");
+    world.work(job).await;
+    let stopped = world.good(&format!("/jobs/{job}")).await;
+    assert!(
+        stopped["job"]["error"].as_str().is_some_and(|error| error.starts_with("budget exhausted: job: "))
+    );
+    let resume = format!("/simulate/{job}/resume");
+    let wrong = world.post(&resume, &json!({ "budget": { "jobs": {} } })).await;
+    assert_eq!(wrong.status, 400, "{}", wrong.text);
+    let larger = json!({ "budget": { "job": { "tokens": 500_000 } } });
+    assert_eq!(world.post(&resume, &larger).await.status, 202);
+    world.work(job).await;
+    assert_eq!(world.good(&format!("/simulate/status/{job}")).await["status"], "completed");
+    assert_eq!(world.post(&resume, &larger).await.status, 409);
+}
+
 /// Goal: a branch shares its parent's past, and its change decides what follows.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_is_branched() {
