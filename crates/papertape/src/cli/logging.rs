@@ -12,6 +12,9 @@ use tracing_subscriber::EnvFilter;
 /// Set once the secrets are known, which is when the product has been put together.
 static REDACTOR: OnceLock<Arc<Redactor>> = OnceLock::new();
 
+/// Libraries that log payloads and headers, whatever is asked for.
+const QUIET: &str = "rmcp=warn,hyper=warn,hyper_util=warn,h2=warn,reqwest=warn,rustls=warn";
+
 /// From now on the log goes through it.
 pub(super) fn redact_with(redactor: &Arc<Redactor>) {
     // The first one knows what a later one would: the configuration is read once.
@@ -21,10 +24,10 @@ pub(super) fn redact_with(redactor: &Arc<Redactor>) {
 /// Starts the log. `usual` is its level where neither the config nor `-v` says another.
 pub(super) fn start(common: &Common, config: &Config, usual: &str) -> Result<()> {
     let filter = match (common.verbose, &config.log) {
-        (0, None) => EnvFilter::new(usual),
+        (0, None) => EnvFilter::new(format!("{usual},{QUIET}")),
         (0, Some(log)) => EnvFilter::try_new(log).with_context(|| format!("log: `{log}` is no filter"))?,
-        (1, _) => EnvFilter::new("papertape=debug,info"),
-        _ => EnvFilter::new("trace"),
+        (1, _) => EnvFilter::new(format!("debug,{QUIET}")),
+        _ => EnvFilter::new(format!("trace,{QUIET}")),
     };
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Lines);
     match config.log_format {
