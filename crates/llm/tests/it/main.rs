@@ -10,6 +10,7 @@ mod house_desk;
 mod house_http;
 mod house_solo;
 mod house_summary;
+mod notes;
 mod other_wires;
 mod prices;
 mod requests;
