@@ -6,6 +6,7 @@
 pub mod config;
 pub mod day;
 pub mod prompt;
+pub mod rules;
 pub mod solo;
 pub mod summary;
 pub mod tools;

@@ -5,6 +5,8 @@ use super::{Arguments, Reading, number, spec};
 use papertape_core::id::Symbol;
 use papertape_core::market::{BarRange, Indicator, MarketView, PriceKind, ReadError};
 use papertape_core::message::ToolSpec;
+use papertape_core::money::Price;
+use rust_decimal::Decimal;
 use serde_json::{Map, Value, json};
 
 /// Bars of one answer at the most.
@@ -111,10 +113,10 @@ fn get_bars(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading,
         .map(|bar| {
             json!({
                 "date": bar.date,
-                "open": number(bar.open.0.round_dp(4)),
-                "high": number(bar.high.0.round_dp(4)),
-                "low": number(bar.low.0.round_dp(4)),
-                "close": number(bar.close.0.round_dp(4)),
+                "open": number(shown(bar.open)),
+                "high": number(shown(bar.high)),
+                "low": number(shown(bar.low)),
+                "close": number(shown(bar.close)),
                 "volume": number(bar.volume.0.round_dp(0)),
             })
         })
@@ -130,11 +132,14 @@ fn get_indicators(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Re
     }
     let indicators = names.into_iter().map(indicator).collect::<Result<Vec<_>, _>>()?;
     let table = view.indicators(&symbol, &indicators, 1).map_err(|error| unavailable(&error))?;
+    // Six decimals, and as many more as a price below 1 has zeros behind its point: enough for any price,
+    // and the same text on every machine. The table has shown the close already.
+    let close = view.last_close(&symbol).map_or(Decimal::ONE, |read| read.value.price.0);
+    let scale = 10_f64.powi(6 + i32::try_from(zeros(close)).unwrap_or_default());
     let mut values = Map::new();
     for column in &table.value.columns {
         let newest = column.values.last().copied().flatten();
-        // Six decimals: enough for any price, and the same text on every machine.
-        values.insert(key(&column.name), newest.map_or(Value::Null, |v| json!((v * 1e6).round() / 1e6)));
+        values.insert(key(&column.name), newest.map_or(Value::Null, |v| json!((v * scale).round() / scale)));
     }
     let value = json!({
         "symbol": symbol,
@@ -162,6 +167,26 @@ fn get_news(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading,
         })
         .collect();
     Ok(Reading { value: json!({ "items": items }), exposures: vec![news.exposure] })
+}
+
+/// Significant digits of a price below 1.
+const DIGITS: u32 = 6;
+
+/// A bar's price as it is shown: four decimals, below 1 six digits.
+fn shown(price: Price) -> Decimal {
+    let dp = if price.0 < Decimal::ONE { DIGITS + zeros(price.0) } else { 4 };
+    price.0.round_dp(dp)
+}
+
+/// How many zeros a price below 1 has behind its point before the first digit; none from 1 on.
+fn zeros(price: Decimal) -> u32 {
+    let mut zeros = 0;
+    let mut left = price.abs() * Decimal::TEN;
+    while left < Decimal::ONE && zeros < 12 {
+        zeros += 1;
+        left *= Decimal::TEN;
+    }
+    zeros
 }
 
 /// Reads `sma_20` and `sma(20)` alike.

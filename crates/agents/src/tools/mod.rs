@@ -2,6 +2,7 @@
 
 pub mod calculate;
 pub mod market;
+pub mod portfolio;
 pub mod trade;
 
 use papertape_core::json::canonical;
