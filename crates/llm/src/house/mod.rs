@@ -9,6 +9,7 @@
 
 mod day;
 mod indicators;
+mod market;
 mod number;
 mod plan;
 mod solo;
