@@ -26,6 +26,7 @@ mod crash_support;
 mod job_budgets;
 mod job_calls;
 mod job_leases;
+mod job_markets;
 mod job_states;
 mod mcp_day;
 mod mcp_http;
