@@ -1,0 +1,5 @@
+//! The desk: analysts, a debate, a trader, a risk debate and a portfolio manager, for each symbol.
+
+pub mod answer;
+pub mod fence;
+pub mod sizing;
