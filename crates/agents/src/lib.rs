@@ -5,6 +5,7 @@
 
 pub mod config;
 pub mod day;
+pub mod desk;
 pub mod prompt;
 pub mod solo;
 pub mod summary;
