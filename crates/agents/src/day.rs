@@ -113,6 +113,7 @@ pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) ->
     };
     let talk = match input.agent.kind {
         AgentKind::Solo => solo::converse(&mut ctx, &brief, &at_open, &mut books).await?,
+        AgentKind::Desk => return Err(Stop::Misuse("a desk has no conversation".to_owned())),
     };
 
     // What nobody has read is told again.

@@ -264,6 +264,7 @@ fn agent(body: AgentBody) -> Result<AgentConfig, ApiError> {
         instructions: body.instructions,
         tools: body.tools.unwrap_or_default(),
         limits: body.limits.map(|Object(limits)| limits.into()).unwrap_or_default(),
+        desk: None,
     })
 }
 
