@@ -2,7 +2,9 @@
 
 mod calculate;
 mod conversation;
+mod desk_crash;
 mod desk_graph;
+mod desk_guards;
 mod desk_stage;
 mod graph;
 mod orders;
