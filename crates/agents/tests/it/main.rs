@@ -1,10 +1,14 @@
 //! An agent's day, driven from the outside: a scripted model in memory, small data, no database.
 
+mod answers;
 mod calculate;
 mod conversation;
+mod fence;
+mod injections;
 mod orders;
 mod outside;
 mod phases;
 mod prompts;
+mod sizing;
 mod stage;
 mod tools;
