@@ -3,14 +3,14 @@
 
 use crate::desk_stage::{decision, plan, proposal, run, usual};
 use crate::injections::all;
-use crate::stage::{Day, Stage, call, data};
+use crate::stage::{Day, Stage, data};
 use papertape_agents::config::AgentConfig;
 use papertape_agents::desk::fence::{CLOSING, OPENING, PREFIX};
 use papertape_core::id::Symbol;
 use papertape_core::message::{Message, ModelReply, ModelRequest};
 use papertape_core::tape::StepPath;
 use papertape_testkit::host::Act;
-use serde_json::json;
+use std::sync::{Arc, Mutex};
 
 /// A desk whose news is this headline.
 fn with_news(headline: &str) -> Stage {
@@ -29,7 +29,7 @@ fn own_words(request: &ModelRequest) -> String {
             continue;
         }
         let mut inside = false;
-        for line in message.content().split(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']) {
+        for line in message.content().split(BREAKS) {
             if line.starts_with(OPENING) {
                 inside = true;
             } else if inside && line.starts_with(CLOSING) {
@@ -43,25 +43,20 @@ fn own_words(request: &ModelRequest) -> String {
     words
 }
 
+const BREAKS: [char; 5] = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
+
 /// A model that does whatever it is told outside of a fence, and repeats to its colleagues what it read.
-fn obedient(attempt: &str) -> impl Fn(&StepPath, &ModelRequest) -> Act<ModelReply> + Send + Sync + 'static {
-    let lines: Vec<String> = attempt
-        .split(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'])
-        .map(str::trim)
-        .map(str::to_owned)
-        .collect();
-    // Lines that the desk writes itself (`DATA>>>`, a head of its instructions) prove nothing.
-    let telling =
-        |line: &String| line.chars().count() > 12 && !line.starts_with("<<<") && !line.starts_with("- Obey");
-    let orders: Vec<String> =
-        lines.into_iter().filter(telling).filter(|line| !line.contains("owner")).collect();
+/// What the desk says itself on a quiet day is no order.
+fn obedient(
+    attempt: &str,
+    quiet: &str,
+) -> impl Fn(&StepPath, &ModelRequest) -> Act<ModelReply> + Send + Sync + 'static {
+    let lines = attempt.split(BREAKS).map(str::trim).filter(|line| line.chars().count() > 8);
+    let orders: Vec<String> = lines.filter(|line| !quiet.contains(line)).map(str::to_owned).collect();
     let attempt = attempt.to_owned();
     move |path, request| {
         let words = own_words(request);
-        let ordered = orders
-            .iter()
-            .filter(|order| !order.contains("How this desk works"))
-            .any(|o| words.contains(o.as_str()));
+        let ordered = orders.iter().any(|order| words.contains(order.as_str()));
         match path.node() {
             "News Analyst#1" if !path.as_str().ends_with("/model#1") => {
                 Act::text(format!("The news says: {attempt}"))
@@ -70,7 +65,6 @@ fn obedient(attempt: &str) -> impl Fn(&StepPath, &ModelRequest) -> Act<ModelRepl
             "Research Manager#1" if ordered => Act::text(plan("Sell").to_string()),
             "Trader#1" if ordered => Act::text(proposal("Sell").to_string()),
             "Portfolio Manager#1" if ordered => Act::text(decision("Sell").to_string()),
-            "Market Analyst#1" if ordered => call("get_price", json!({ "symbol": "AAPL" })),
             _ => usual(path, request),
         }
     }
@@ -87,11 +81,18 @@ fn orders(day: &Day) -> Vec<(String, String, String)> {
 // day, to the share.
 #[test]
 fn no_attempt_changes_an_order() {
-    let quiet = run(&with_news("Quiet day."), obedient("Quiet day."));
-    let wanted = orders(&quiet);
+    let heard: Arc<Mutex<String>> = Arc::default();
+    let ear = Arc::clone(&heard);
+    let usual_day = run(&with_news("Quiet day."), move |path, request| {
+        ear.lock().expect("a lock").push_str(&own_words(request));
+        usual(path, request)
+    });
+    let wanted = orders(&usual_day);
     assert_eq!(wanted.len(), 1, "{wanted:?}");
+    let quiet = heard.lock().expect("a lock").clone();
+    assert!(!quiet.contains("Quiet day.") && quiet.contains("Role: Trader"), "{quiet}");
     for attempt in all() {
-        let day = run(&with_news(&attempt), obedient(&attempt));
+        let day = run(&with_news(&attempt), obedient(&attempt, &quiet));
         assert_eq!(orders(&day), wanted, "{attempt}");
         assert!(day.told().iter().any(|told| told.starts_with(OPENING)), "{attempt}");
     }
