@@ -85,6 +85,16 @@ impl Conversation {
             _ => self.steps > 0,
         }
     }
+
+    /// Why it failed, if it did.
+    #[must_use]
+    pub fn error(&self) -> Option<String> {
+        match &self.ended {
+            Ended::Failed { failure } => Some(failure.to_string()),
+            Ended::BadPrompt { message } => Some(message.clone()),
+            Ended::FinishSignal | Ended::FinalAnswer | Ended::CutShort | Ended::StepLimit => None,
+        }
+    }
 }
 
 /// Holds the day's conversation. Orders apply to `books` one after the other.

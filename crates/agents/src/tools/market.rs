@@ -1,9 +1,11 @@
 //! Tools that read the market view. What is missing answers `DATA_UNAVAILABLE`, which is an answer and
 //! no failure.
 
-use super::{Arguments, Reading, number, spec};
+use super::{Arguments, Reading, Refused, number, spec};
 use papertape_core::id::Symbol;
-use papertape_core::market::{BarRange, Indicator, MarketView, PriceKind, ReadError};
+use papertape_core::market::{
+    BarRange, Indicator, IndicatorColumn, IndicatorTable, MarketView, PriceKind, ReadError,
+};
 use papertape_core::message::ToolSpec;
 use papertape_core::money::Price;
 use rust_decimal::Decimal;
@@ -70,8 +72,8 @@ pub fn run(view: &MarketView<'_>, name: &str, arguments: &Value) -> Option<Readi
         "get_news" => get_news,
         _ => return None,
     };
-    let answer = Arguments::of(arguments).and_then(|arguments| tool(view, &arguments));
-    Some(answer.unwrap_or_else(Reading::error))
+    let answer = Arguments::of(arguments).map_err(Refused::from).and_then(|arguments| tool(view, &arguments));
+    Some(answer.unwrap_or_else(Reading::from))
 }
 
 /// What a view could not give, in the words of a tool's answer.
@@ -83,13 +85,13 @@ pub fn unavailable(error: &ReadError) -> String {
     }
 }
 
-fn symbol(arguments: &Arguments<'_>) -> Result<Symbol, String> {
+pub(super) fn symbol(arguments: &Arguments<'_>) -> Result<Symbol, String> {
     arguments.text("symbol").map(Symbol::new)
 }
 
-fn get_price(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, String> {
+fn get_price(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, Refused> {
     let symbol = symbol(arguments)?;
-    let quote = view.price(&symbol).map_err(|error| unavailable(&error))?;
+    let quote = view.price(&symbol)?;
     let kind = match quote.value.kind {
         PriceKind::TodayOpen => "open",
         PriceKind::LastClose => "close",
@@ -100,13 +102,13 @@ fn get_price(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading
         "kind": kind,
         "date": quote.value.date,
     });
-    Ok(Reading { value, exposures: vec![quote.exposure] })
+    Ok(Reading::of(value, vec![quote.exposure]))
 }
 
-fn get_bars(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, String> {
+fn get_bars(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, Refused> {
     let symbol = symbol(arguments)?;
     let limit = arguments.count("limit", 30, MOST_BARS)?;
-    let bars = view.bars(&symbol, BarRange::newest(limit)).map_err(|error| unavailable(&error))?;
+    let bars = view.bars(&symbol, BarRange::newest(limit))?;
     let rows: Vec<Value> = bars
         .value
         .iter()
@@ -121,38 +123,29 @@ fn get_bars(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading,
             })
         })
         .collect();
-    Ok(Reading { value: json!({ "symbol": symbol, "bars": rows }), exposures: vec![bars.exposure] })
+    Ok(Reading::of(json!({ "symbol": symbol, "bars": rows }), vec![bars.exposure]))
 }
 
-fn get_indicators(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, String> {
+fn get_indicators(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, Refused> {
     let symbol = symbol(arguments)?;
     let mut names = arguments.texts("indicators")?;
     if names.is_empty() {
         names = USUAL.to_vec();
     }
     let indicators = names.into_iter().map(indicator).collect::<Result<Vec<_>, _>>()?;
-    let table = view.indicators(&symbol, &indicators, 1).map_err(|error| unavailable(&error))?;
-    // Six decimals, and as many more as a price below 1 has zeros behind its point: enough for any price,
-    // and the same text on every machine. The table has shown the close already.
-    let close = view.last_close(&symbol).map_or(Decimal::ONE, |read| read.value.price.0);
-    let scale = 10_f64.powi(6 + i32::try_from(zeros(close)).unwrap_or_default());
-    let mut values = Map::new();
-    for column in &table.value.columns {
-        let newest = column.values.last().copied().flatten();
-        values.insert(key(&column.name), newest.map_or(Value::Null, |v| json!((v * scale).round() / scale)));
-    }
+    let table = view.indicators(&symbol, &indicators, 1)?;
     let value = json!({
         "symbol": symbol,
         "as_of": table.value.dates.last(),
-        "indicators": values,
+        "indicators": newest(view, &symbol, &table.value),
     });
-    Ok(Reading { value, exposures: vec![table.exposure] })
+    Ok(Reading::of(value, vec![table.exposure]))
 }
 
-fn get_news(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, String> {
+fn get_news(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, Refused> {
     let symbol = arguments.optional_text("symbol")?.map(Symbol::new);
     let limit = arguments.count("limit", 10, MOST_NEWS)?;
-    let news = view.news(symbol.as_ref(), limit).map_err(|error| unavailable(&error))?;
+    let news = view.news(symbol.as_ref(), limit)?;
     let items: Vec<Value> = news
         .value
         .iter()
@@ -166,14 +159,36 @@ fn get_news(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading,
             })
         })
         .collect();
-    Ok(Reading { value: json!({ "items": items }), exposures: vec![news.exposure] })
+    Ok(Reading::of(json!({ "items": items }), vec![news.exposure]))
+}
+
+/// The usual indicators.
+pub(super) fn usual() -> Vec<Indicator> {
+    USUAL.iter().filter_map(|name| indicator(name).ok()).collect()
+}
+
+/// The newest value of each column; null where there is too little data. Six decimals, and as many more
+/// as a price of the symbol below 1 has zeros behind its point: enough for any price, and the same text
+/// on every machine.
+pub(crate) fn newest(view: &MarketView<'_>, symbol: &Symbol, table: &IndicatorTable) -> Map<String, Value> {
+    // The table has shown the close already.
+    let close = view.last_close(symbol).map_or(Decimal::ONE, |read| read.value.price.0);
+    let decimals = 6 + zeros(close);
+    let newest = |column: &IndicatorColumn| column.values.last().copied().flatten();
+    table.columns.iter().map(|column| (key(&column.name), rounded(newest(column), decimals))).collect()
+}
+
+/// So many decimals of a figure.
+pub(super) fn rounded(value: Option<f64>, decimals: u32) -> Value {
+    let scale = 10_f64.powi(i32::try_from(decimals).unwrap_or(6));
+    value.map_or(Value::Null, |value| json!((value * scale).round() / scale))
 }
 
 /// Significant digits of a price below 1.
 const DIGITS: u32 = 6;
 
 /// A bar's price as it is shown: four decimals, below 1 six digits.
-fn shown(price: Price) -> Decimal {
+pub(crate) fn shown(price: Price) -> Decimal {
     let dp = if price.0 < Decimal::ONE { DIGITS + zeros(price.0) } else { 4 };
     price.0.round_dp(dp)
 }

@@ -67,7 +67,7 @@ pub fn read(books: &Books, view: &MarketView<'_>, date: Date) -> Reading {
     if let Some(available) = available(books) {
         value["available"] = available;
     }
-    Reading { value, exposures }
+    Reading::of(value, exposures)
 }
 
 /// What new positions can be opened with; `None` where that is the cash.

@@ -3,6 +3,7 @@
 use crate::cli_tool::Tool;
 use papertape::config::{Config, ToolServer, keys};
 use papertape_agents::config::AgentConfig;
+use papertape_agents::desk::config::DeskConfig;
 use papertape_core::broker::MarketProfile;
 use papertape_core::id::AgentName;
 use serde_json::Value;
@@ -29,7 +30,8 @@ fn places(value: &Value, prefix: &str, into: &mut BTreeMap<String, Value>) {
 /// The document lists the keys of the configuration with their defaults, and no others.
 #[test]
 fn every_key_is_documented_with_its_default() {
-    let agent = AgentConfig::solo(AgentName::new("x"), "house::momentum".parse().expect("is a model"));
+    let mut agent = AgentConfig::solo(AgentName::new("x"), "house::momentum".parse().expect("is a model"));
+    agent.desk = Some(DeskConfig::default());
     let mut config = Config { agents: vec![agent], ..Config::default() };
     config.models.providers.insert("NAME".to_owned(), Default::default());
     config.tools.insert("NAME".to_owned(), ToolServer::default());
@@ -41,6 +43,8 @@ fn every_key_is_documented_with_its_default() {
         "agents[].instructions",
         "agents[].sampling.stop",
         "agents[].tools",
+        "agents[].desk.quick_think_llm",
+        "agents[].desk.deep_think_llm",
         "markets.NAME.trading_days_a_year",
     ];
     for optional in optional {
