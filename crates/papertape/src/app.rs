@@ -86,7 +86,7 @@ impl App {
             None => PromptSet::built_in(),
         };
         let redactor = redactor(&config, &gateway)?;
-        let catalogue = Arc::new(Catalogue::bundled());
+        let catalogue = Arc::new(Catalogue::at(config.datasets_dir()));
         let services = Services {
             record: Arc::new(store.clone()),
             queue: Arc::new(store.clone()),

@@ -10,6 +10,7 @@ mod market_build;
 mod market_calendar;
 mod market_rows;
 mod market_view;
+mod market_within;
 mod metric_oracle;
 mod redact_corpus;
 mod redact_exact;
