@@ -1,10 +1,11 @@
-//! Datasets: the bundled one, those imported from files, and a catalogue of those at hand.
+//! Datasets: the bundled one, those imported from files or downloaded, and a catalogue of those at hand.
 //!
-//! This crate knows file formats; it must never know a model, a database or an agent. What a dataset
+//! This crate knows file formats and how sources on the network answer; it must never know a model, a database or an agent. What a dataset
 //! means, and who may know what of it when, is [`papertape_core::market`]'s.
 
 mod bundled;
 mod catalogue;
+pub mod download;
 mod error;
 pub mod export;
 pub mod import;

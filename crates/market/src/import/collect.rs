@@ -3,6 +3,7 @@
 
 use super::format::{At, Halt, Sink};
 use super::row::{BarRow, BarTime, Basis, DayRow, InstrumentRow, Refusal, Row};
+use jiff::tz::TimeZone;
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
 use papertape_core::market::{BarRows, Fundamental, Interval, MacroPoint, News, Published, impossible_bar};
@@ -98,7 +99,20 @@ pub(super) struct Collector<'a, 'q> {
     pub(super) file: usize,
     pub(super) name: &'a str,
     pub(super) rows: u64,
+    /// The days whose bars are wanted, and the zone whose days they are. `None`: all.
+    pub(super) days: Option<((Date, Date), &'a TimeZone)>,
     pub(super) progress: &'a mut dyn FnMut(u64),
+}
+
+impl Collector<'_, '_> {
+    fn wants(&self, row: &Row) -> bool {
+        let (Some(((first, last), zone)), Row::Bar(bar)) = (self.days, row) else { return true };
+        let date = match bar.at {
+            BarTime::Day(date) => date,
+            BarTime::Within { opens_at, .. } => opens_at.to_zoned(zone.clone()).date(),
+        };
+        (first..=last).contains(&date)
+    }
 }
 
 /// How often a long file says how far it is.
@@ -109,6 +123,9 @@ impl Sink for Collector<'_, '_> {
         self.rows += 1;
         if self.rows.is_multiple_of(ROWS_A_SIGN) {
             (self.progress)(self.rows);
+        }
+        if row.as_ref().is_ok_and(|row| !self.wants(row)) {
+            return Ok(());
         }
         let place = Place::new(self.file, self.rows);
         let Err(reason) = row.and_then(|row| self.collected.take(row, place)) else { return Ok(()) };

@@ -113,6 +113,10 @@ impl Halt {
 
 /// Every format, in the order in which they are tried.
 pub static FORMATS: &[&dyn Format] = &[
+    &super::yahoo_chart::YahooChart,
+    &super::binance_klines::BinanceKlines,
+    &super::alpha_vantage_news::AlphaVantageNews,
+    &super::stooq_csv::StooqCsv,
     &super::parquet::Parquet,
     &super::vendor::MergedJsonl,
     &super::vendor::AlphaVantage,

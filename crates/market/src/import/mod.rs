@@ -5,7 +5,9 @@
 //! cannot be read, with its place to a [`Sink`]. It decides nothing but what a row says.
 
 mod adjust;
+pub(crate) mod alpha_vantage_news;
 mod bars;
+pub(crate) mod binance_klines;
 mod collect;
 mod fields;
 mod format;
@@ -18,11 +20,13 @@ mod run;
 mod series;
 mod settle;
 mod source;
+mod stooq_csv;
 mod table;
 mod vendor;
+pub(crate) mod yahoo_chart;
 
 pub use format::{At, FORMATS, Format, Halt, Hints, Sink, format_named, recognise};
 pub use papertape_core::market::BarRest;
 pub use row::{BarRow, BarTime, Basis, DayRow, InstrumentRow, Refusal, Row};
-pub use run::{ImportError, ImportOptions, Imported, Progress, Report, import};
+pub use run::{ImportError, ImportOptions, Imported, Progress, Report, import, import_days};
 pub use source::Source;

@@ -7,6 +7,7 @@ use super::settle::settle;
 use super::source::Source;
 use papertape_core::id::Symbol;
 use papertape_core::market::{BuildError, Dataset, Interval, TradingHours};
+use papertape_core::time::Date;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -112,6 +113,21 @@ pub fn import(
     quarantine: Option<&mut dyn Write>,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Imported, ImportError> {
+    import_days(sources, options, None, quarantine, progress)
+}
+
+/// Reads files into a dataset, of whose bars it gets those from the first to the last of these days.
+/// What files have besides them is left out, and is no fault of theirs.
+///
+/// # Errors
+/// As [`import`].
+pub fn import_days(
+    sources: &[Source],
+    options: &ImportOptions,
+    days: Option<(Date, Date)>,
+    quarantine: Option<&mut dyn Write>,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Imported, ImportError> {
     let named = options.format.as_deref().map(format_named).transpose().map_err(ImportError::Format)?;
     let is_strict = quarantine.is_none();
     let mut import = Import {
@@ -126,6 +142,7 @@ pub fn import(
         collected: Collected::default(),
         refused: Refused { told: Vec::new(), count: 0, quarantine },
         rows: 0,
+        days,
     };
     for at in 0..sources.len() {
         import.read(at, progress)?;
@@ -155,6 +172,7 @@ struct Import<'a, 'q> {
     collected: Collected,
     refused: Refused<'q>,
     rows: u64,
+    days: Option<(Date, Date)>,
 }
 
 impl Import<'_, '_> {
@@ -185,6 +203,7 @@ impl Import<'_, '_> {
             file: at,
             name: source.name(),
             rows: 0,
+            days: self.days.as_ref().map(|days| (*days, &self.hints.zone)),
             progress: &mut sign,
         };
         let mut ended = format.and_then(|format| format.read(source, &self.hints, &mut collector));

@@ -2,6 +2,12 @@
 
 mod bundled;
 mod catalogue;
+mod download_alpha_vantage;
+mod download_binance;
+mod download_stooq;
+mod download_support;
+mod download_wire;
+mod download_yahoo;
 mod formats;
 mod indicators;
 mod keeping;
