@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use papertape_agents::config::AgentConfig;
 use papertape_core::broker::MarketProfile;
 use papertape_llm::ModelsConfig;
+use papertape_market::download::DownloadConfig;
 use papertape_runtime::budget::Budget;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -39,6 +40,8 @@ pub struct Config {
     pub log_format: LogFormat,
     /// Model providers and prices.
     pub models: ModelsConfig,
+    /// Sources of market data.
+    pub download: DownloadConfig,
     /// Outside tool servers (MCP) by name.
     pub tools: BTreeMap<String, ToolServer>,
     /// Market profiles of your own by name, beside `us_equity`, `cn_a_share` and `crypto`.
@@ -204,6 +207,7 @@ impl Default for Config {
             log: None,
             log_format: LogFormat::Text,
             models: ModelsConfig::default(),
+            download: DownloadConfig::default(),
             tools: BTreeMap::new(),
             markets: BTreeMap::new(),
             prompts: PromptsConfig::default(),
@@ -278,6 +282,7 @@ impl Config {
                 bail!("tools.{name}: a name is made of letters, digits and `-`");
             }
         }
+        self.download.check().map_err(|reason| anyhow!(reason))?;
         let mut names = std::collections::BTreeSet::new();
         if let Some(twice) = self.agents.iter().find(|agent| !names.insert(&agent.name)) {
             bail!("agents: the name `{}` stands twice", twice.name);

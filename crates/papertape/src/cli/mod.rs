@@ -100,7 +100,7 @@ enum Command {
     Doctor,
     /// Show the configuration
     Config(config::ConfigArgs),
-    /// Import market data, and look at it
+    /// Import or download market data, and look at it
     Data(data::DataArgs),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),

@@ -14,6 +14,7 @@ mod cli_config;
 mod cli_data;
 mod cli_dev;
 mod cli_doctor;
+mod cli_download;
 mod cli_owner;
 mod cli_pipe;
 mod cli_postgres;

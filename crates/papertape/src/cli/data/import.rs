@@ -68,7 +68,7 @@ pub(super) struct ImportArgs {
 
 /// An exchange's habits.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Exchange {
+pub(super) enum Exchange {
     /// New York, 09:30-16:00, USD
     Us,
     /// Shanghai, 09:30-15:00, CNY
@@ -88,7 +88,7 @@ enum Prices {
 
 impl Exchange {
     /// Zone, hours, currency and market profile.
-    fn habits(self) -> (&'static str, &'static str, &'static str, &'static str) {
+    pub(super) fn habits(self) -> (&'static str, &'static str, &'static str, &'static str) {
         match self {
             Self::Us => (TradingHours::US_ZONE, "09:30-16:00", "USD", "us_equity"),
             Self::Cn => ("Asia/Shanghai", "09:30-15:00", "CNY", "cn_a_share"),
@@ -142,7 +142,7 @@ pub(super) fn import(common: &Common, config: &Config, catalogue: &Catalogue, ar
 }
 
 /// `09:30-16:00`; `24:00` is the end of the day.
-fn parse_hours(zone: &str, text: &str) -> Result<TradingHours, String> {
+pub(super) fn parse_hours(zone: &str, text: &str) -> Result<TradingHours, String> {
     let wrong = || format!("--hours: `{text}` is not of the form 09:30-16:00");
     let (open, close) = text.split_once('-').ok_or_else(wrong)?;
     let time = |text: &str| text.trim().parse::<jiff::civil::Time>().map_err(|_| wrong());

@@ -1,5 +1,6 @@
 //! `papertape data`
 
+mod download;
 mod export;
 mod import;
 mod remove;
@@ -30,6 +31,8 @@ enum What {
     Show(Named),
     /// Make a dataset of files: bars, corporate actions, news, figures
     Import(Box<import::ImportArgs>),
+    /// Download bars and news, and make a dataset of them
+    Download(Box<download::DownloadArgs>),
     /// Read a dataset once more and compute its hash from its rows
     Verify(Named),
     /// Write a dataset out in files that can be imported again
@@ -52,6 +55,7 @@ pub(super) async fn data(common: &Common, config: Config, args: DataArgs) -> Out
         What::List => list(common, &catalogue),
         What::Show(named) => show(common, &catalogue.find(&named.dataset).map_err(of_market)?),
         What::Import(args) => import::import(common, &config, &catalogue, &args),
+        What::Download(args) => download::download(common, &config, &catalogue, &args).await,
         What::Verify(named) => verify(common, &catalogue, &named.dataset),
         What::Export(args) => export::export(common, &catalogue, &args),
         What::Remove(named) => remove::remove(common, config, &catalogue, &named.dataset).await,
