@@ -173,7 +173,8 @@ fn redactor(config: &Config, gateway: &Gateway) -> Result<Redactor> {
         let found = find_key(variable, Some(variable), &|name| std::env::var(name).ok());
         let Key::Found { variable, value } = found else { return None };
         let value = value.expose_secret();
-        (value.chars().count() >= papertape_core::redact::MIN_SECRET_CHARS).then(|| (variable, value.to_owned()))
+        (value.chars().count() >= papertape_core::redact::MIN_SECRET_CHARS)
+            .then(|| (variable, value.to_owned()))
     }));
     if let Some(password) = config.database_url.as_deref().and_then(password)
         && password.chars().count() >= papertape_core::redact::MIN_SECRET_CHARS
