@@ -25,5 +25,6 @@ mod wire;
 pub use backoff::backoff;
 pub use config::{ConfigError, ModelsConfig, ProviderConfig, ProviderKind};
 pub use gateway::Gateway;
+pub use keys::{Key, find as find_key};
 pub use papertape_core::ports::Models;
 pub use prices::{Price, Prices};

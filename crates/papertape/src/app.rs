@@ -8,8 +8,9 @@ use papertape_agents::prompt::PromptSet;
 use papertape_core::id::ContentHash;
 use papertape_core::market::Dataset;
 use papertape_core::redact::Redactor;
-use papertape_llm::Gateway;
+use papertape_llm::{Gateway, Key, find_key};
 use papertape_market::Catalogue;
+use papertape_market::download::SourceName;
 use papertape_runtime::clock::SystemClock;
 use papertape_runtime::services::{Datasets, Services};
 use papertape_runtime::worker::{Worker, WorkerOptions};
@@ -79,7 +80,8 @@ impl App {
     /// # Errors
     /// As [`App::open`].
     pub fn compose(config: Config, store: Store) -> Result<Self> {
-        Self::compose_over(config, store, Catalogue::bundled())
+        let catalogue = Catalogue::at(config.datasets_dir());
+        Self::compose_over(config, store, catalogue)
     }
 
     /// As [`Self::compose`], over these datasets.
@@ -161,7 +163,8 @@ pub fn make_data_dir(dir: &Path) -> Result<()> {
     builder.create(dir).with_context(|| format!("the data directory {} cannot be made", dir.display()))
 }
 
-/// Knows every configured credential: provider keys, tool servers' variables, the database's password.
+/// Knows every configured credential: keys of providers and of sources, tool servers' variables, the
+/// database's password.
 fn redactor(config: &Config, gateway: &Gateway) -> Result<Redactor> {
     let mut secrets: Vec<(String, String)> = gateway
         .secrets()
@@ -173,6 +176,14 @@ fn redactor(config: &Config, gateway: &Gateway) -> Result<Redactor> {
     secrets.extend(variables.filter_map(|name| {
         let value = std::env::var(name).ok()?;
         (value.chars().count() >= papertape_core::redact::MIN_SECRET_CHARS).then(|| (name.clone(), value))
+    }));
+    let sources = SourceName::ALL.into_iter().filter_map(|source| config.download.api_key_env(source));
+    secrets.extend(sources.filter_map(|variable| {
+        let found = find_key(variable, Some(variable), &|name| std::env::var(name).ok());
+        let Key::Found { variable, value } = found else { return None };
+        let value = value.expose_secret();
+        (value.chars().count() >= papertape_core::redact::MIN_SECRET_CHARS)
+            .then(|| (variable, value.to_owned()))
     }));
     if let Some(password) = config.database_url.as_deref().and_then(password)
         && password.chars().count() >= papertape_core::redact::MIN_SECRET_CHARS

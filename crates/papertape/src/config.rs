@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use papertape_agents::config::AgentConfig;
 use papertape_core::broker::MarketProfile;
 use papertape_llm::ModelsConfig;
+use papertape_market::download::DownloadConfig;
 use papertape_runtime::budget::Budget;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -22,6 +23,8 @@ pub use load::file_in_use;
 pub struct Config {
     /// Where everything is kept. Made with mode 0700 where it is not there.
     pub data_dir: PathBuf,
+    /// Where imported datasets are kept; absent: `datasets` in the data directory.
+    pub datasets_dir: Option<PathBuf>,
     /// Where the server listens.
     pub listen: SocketAddr,
     /// A PostgreSQL URL; absent: SQLite in the data directory.
@@ -37,6 +40,8 @@ pub struct Config {
     pub log_format: LogFormat,
     /// Model providers and prices.
     pub models: ModelsConfig,
+    /// Sources of market data.
+    pub download: DownloadConfig,
     /// Outside tool servers (MCP) by name.
     pub tools: BTreeMap<String, ToolServer>,
     /// Market profiles of your own by name, beside `us_equity`, `cn_a_share` and `crypto`.
@@ -194,6 +199,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             data_dir: PathBuf::from("papertape-data"),
+            datasets_dir: None,
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
             database_url: None,
             mode: Mode::Prod,
@@ -201,6 +207,7 @@ impl Default for Config {
             log: None,
             log_format: LogFormat::Text,
             models: ModelsConfig::default(),
+            download: DownloadConfig::default(),
             tools: BTreeMap::new(),
             markets: BTreeMap::new(),
             prompts: PromptsConfig::default(),
@@ -223,6 +230,12 @@ impl Config {
         let config: Self = load::figment(file)?.extract().map_err(explain::explain)?;
         config.check()?;
         Ok(config)
+    }
+
+    /// Where imported datasets are kept.
+    #[must_use]
+    pub fn datasets_dir(&self) -> PathBuf {
+        self.datasets_dir.clone().unwrap_or_else(|| self.data_dir.join("datasets"))
     }
 
     /// The market profile of this name: one of the config's own, or a preset.
@@ -269,6 +282,7 @@ impl Config {
                 bail!("tools.{name}: a name is made of letters, digits and `-`");
             }
         }
+        self.download.check().map_err(|reason| anyhow!(reason))?;
         let mut names = std::collections::BTreeSet::new();
         if let Some(twice) = self.agents.iter().find(|agent| !names.insert(&agent.name)) {
             bail!("agents: the name `{}` stands twice", twice.name);
