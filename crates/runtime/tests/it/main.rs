@@ -5,5 +5,8 @@ mod budget;
 mod calls;
 mod desk;
 mod jobs;
+mod profile_ab;
+mod profile_read;
+mod profile_record;
 mod retry;
 mod stage;
