@@ -10,6 +10,7 @@ mod reasoning;
 mod results;
 mod sessions;
 mod stream;
+mod traces;
 pub mod vocabulary;
 
 pub use health::{HealthAnswer, HealthState, health};
@@ -32,6 +33,7 @@ pub use sessions::{
     ExposureAnswer, ExposuresAnswer, SessionQuery, StepAnswer, StepsAnswer, exposures, steps,
 };
 pub use stream::{StreamData, StreamEvent, StreamReader, StreamedJob, stream};
+pub use traces::{TraceCount, traces};
 
 use crate::app::App;
 use crate::config::Mode;

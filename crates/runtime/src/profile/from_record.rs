@@ -251,7 +251,11 @@ impl Turn {
     }
 
     fn timing(self, facts: &RunFacts) -> NodeTiming {
-        let Self { arguments, outcome, .. } = self;
+        let Self { arguments, mut outcome, .. } = self;
+        if self.phase != Phase::Research {
+            // Every node's step tells how the research stands; here it is the research's nodes that do.
+            (outcome.research_status, outcome.degraded_reason) = (None, None);
+        }
         NodeTiming {
             run_id: facts.run_id.clone(),
             nodes: vec![arguments.node],

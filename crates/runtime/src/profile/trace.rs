@@ -3,8 +3,8 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
+
+pub use papertape_agents::desk::config::Phase;
 
 /// The schema of the traces that are written here.
 pub const SCHEMA: &str = "papertape.profile_trace.v1";
@@ -41,56 +41,6 @@ pub enum Status {
     Ok,
     /// The run broke off.
     Error,
-}
-
-/// A part of the graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Phase {
-    /// The analysts.
-    Analyst,
-    /// Bull, bear and their manager.
-    Research,
-    /// The trader.
-    Trading,
-    /// The three risk debaters.
-    Risk,
-    /// The portfolio manager.
-    Portfolio,
-}
-
-impl Phase {
-    /// All phases in the order of the graph.
-    pub const ALL: [Self; 5] = [Self::Analyst, Self::Research, Self::Trading, Self::Risk, Self::Portfolio];
-
-    /// As files spell it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Analyst => "analyst",
-            Self::Research => "research",
-            Self::Trading => "trading",
-            Self::Risk => "risk",
-            Self::Portfolio => "portfolio",
-        }
-    }
-}
-
-impl fmt::Display for Phase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Phase {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|phase| phase.as_str() == text).ok_or_else(|| {
-            let known = Self::ALL.map(Self::as_str).join(", ");
-            format!("`{text}` is no phase; there are: {known}")
-        })
-    }
 }
 
 /// The trace of one run: one ticker on one day.

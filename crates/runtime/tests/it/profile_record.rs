@@ -55,7 +55,8 @@ fn node(symbol: &str, name: &str, phase: &str, kept: i64, outcome: Value) -> Nod
 }
 
 fn fine() -> Value {
-    json!({"state": "ok", "tool_calls": 2})
+    // As every node's step tells it.
+    json!({"state": "ok", "tool_calls": 2, "research_status": "degraded", "degraded_reason": "x"})
 }
 
 fn research(status: &str, reason: Option<&str>, history_len: u64) -> Value {
