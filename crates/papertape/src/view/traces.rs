@@ -86,7 +86,8 @@ pub async fn traces(
 fn agent_on<'c>(config: &'c SimulationConfig, own: &'c AgentConfig, date: Date) -> &'c AgentConfig {
     let branch = config.branch.iter();
     let newest = branch.clone().filter_map(|branch| Some((branch.date, branch.agent.as_ref()?)));
-    let earlier = branch.flat_map(|branch| branch.earlier.iter().rev()).map(|change| (change.date, &change.agent));
+    let earlier =
+        branch.flat_map(|branch| branch.earlier.iter().rev()).map(|change| (change.date, &change.agent));
     let mut changes = newest.chain(earlier).filter(|(_, agent)| agent.name == own.name);
     changes.find(|(cut, _)| *cut <= date).map_or(own, |(_, agent)| agent)
 }

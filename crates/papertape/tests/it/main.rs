@@ -16,6 +16,7 @@ mod cli_doctor;
 mod cli_owner;
 mod cli_pipe;
 mod cli_postgres;
+mod cli_profile;
 mod cli_run;
 mod cli_signals;
 mod cli_tool;
