@@ -52,8 +52,7 @@ pub async fn traces(
     let config: SimulationConfig = serde_json::from_value(row.config.clone())
         .map_err(|error| anyhow!("the config of job {job} cannot be read: {error}"))?;
     if !config.agents.iter().any(|agent| agent.kind == AgentKind::Desk) {
-        let message =
-            format!("job {job} has no desk: a solo agent is one conversation, without nodes to time");
+        let message = format!("{job} has no desk: a solo agent is one conversation, without nodes to time");
         return Err(ViewError::bad("job", message));
     }
     let mut count = TraceCount::default();

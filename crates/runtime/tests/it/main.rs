@@ -6,6 +6,7 @@ mod calls;
 mod desk;
 mod jobs;
 mod profile_ab;
+mod profile_job;
 mod profile_read;
 mod profile_record;
 mod retry;

@@ -1,6 +1,6 @@
 //! `papertape profile chain`
 
-use super::super::failure::{FAILED, of_trigger, of_view, usage};
+use super::super::failure::{FAILED, STOPPED, no_job, of_trigger, of_view, usage};
 use super::super::output::{json, note, say};
 use super::super::way::Way;
 use super::super::{Common, Outcome, execute, signals, way};
@@ -17,6 +17,8 @@ use papertape_agents::config::AgentConfig;
 use papertape_agents::desk::config::{Analyst, DeskConfig, PromptStyle};
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::message::ModelName;
+use papertape_core::ports::Queue as _;
+use papertape_core::record::JobStatus;
 use papertape_core::time::{Date, parse_date};
 use papertape_runtime::profile::trace::{Status, Trace};
 use papertape_runtime::stopping::Stopper;
@@ -72,8 +74,8 @@ enum Style {
     Detailed,
 }
 
-/// Runs one ticker-day and writes its trace. Exit code 1: the run broke off; its trace is written all
-/// the same.
+/// Runs one ticker-day and writes its trace. Exit code 1: the run broke off; 3: somebody stopped it. The
+/// trace is written all the same.
 pub(super) async fn chain(common: &Common, config: Config, args: ChainArgs) -> Outcome {
     let app = match way::to_write(config).await? {
         Way::Here(app) => app,
@@ -97,8 +99,11 @@ pub(super) async fn chain(common: &Common, config: Config, args: ChainArgs) -> O
         Ok(())
     });
     read.await.map_err(of_view)?;
-    let why = "the run was stopped before it began; `papertape jobs` shows it";
-    let mut trace = traces.pop().with_context(|| format!("job {} has no trace: {why}", queued.job))?;
+    let row = app.store.job(&queued.job).await?.ok_or_else(|| no_job(queued.job.as_str()))?;
+    let mut trace = traces.pop().with_context(|| {
+        let why = row.error.as_deref().unwrap_or("the run was stopped before it began");
+        format!("job {} has no trace: {why}", queued.job)
+    })?;
     let path = dump.write(&mut trace)?;
     if common.json {
         json(&trace)?
@@ -106,9 +111,16 @@ pub(super) async fn chain(common: &Common, config: Config, args: ChainArgs) -> O
         say(waterfall(&trace, look()))?
     }
     note!("written to {path}");
-    Ok(match trace.status {
-        Status::Ok => ExitCode::SUCCESS,
-        Status::Error => ExitCode::from(FAILED),
+    Ok(match (trace.status, row.status) {
+        (Status::Ok, _) => ExitCode::SUCCESS,
+        (Status::Error, JobStatus::Queued | JobStatus::Running | JobStatus::Cancelled) => {
+            let job = &queued.job;
+            note!(
+                "job {job} stopped; go on with:\n  papertape resume {job} && papertape profile export {job}"
+            );
+            ExitCode::from(STOPPED)
+        }
+        (Status::Error, _) => ExitCode::from(FAILED),
     })
 }
 
