@@ -2,6 +2,7 @@
 
 use super::super::failure::{FAILED, STOPPED, no_job, of_trigger, of_view, usage};
 use super::super::output::{json, note, say};
+use super::super::run::style;
 use super::super::way::Way;
 use super::super::{Common, Outcome, execute, signals, way};
 use super::files::Dump;
@@ -12,7 +13,7 @@ use crate::config::Config;
 use crate::trigger::{Request, trigger};
 use crate::view;
 use anyhow::{Context as _, Result};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use papertape_agents::config::AgentConfig;
 use papertape_agents::desk::config::{Analyst, DeskConfig, PromptStyle};
 use papertape_core::id::{AgentName, JobId};
@@ -46,9 +47,9 @@ pub(super) struct ChainArgs {
     /// How often a call that failed is made again
     #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..100))]
     max_retries: u32,
-    /// How analyses are to read
-    #[arg(long, value_enum, value_name = "STYLE", default_value_t = Style::Standard)]
-    analysis_prompt_style: Style,
+    /// How analyses are to read: standard, compact or detailed
+    #[arg(long, value_name = "STYLE", default_value = "standard", value_parser = style)]
+    analysis_prompt_style: PromptStyle,
     /// The analysts, separated by commas: market, social, news, fundamentals [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = str::parse::<Analyst>)]
     selected_analysts: Vec<Analyst>,
@@ -61,17 +62,6 @@ pub(super) struct ChainArgs {
     /// Put the steps of a run that broke off into the trace as raw_events
     #[arg(long)]
     dump_raw_on_failure: bool,
-}
-
-/// How analyses are to read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Style {
-    /// A report of a page
-    Standard,
-    /// The least that carries the decision
-    Compact,
-    /// Everything that bears on it
-    Detailed,
 }
 
 /// Runs one ticker-day and writes its trace. Exit code 1: the run broke off; 3: somebody stopped it. The
@@ -141,7 +131,8 @@ impl ChainArgs {
         agent.limits.call_timeout_secs = self.timeout;
         agent.limits.max_attempts = self.max_retries.saturating_add(1);
         agent.limits.session_timeout_secs = self.overall_timeout;
-        let mut desk = DeskConfig { analysis_prompt_style: self.style(), ..DeskConfig::default() };
+        let mut desk =
+            DeskConfig { analysis_prompt_style: self.analysis_prompt_style, ..DeskConfig::default() };
         if !self.selected_analysts.is_empty() {
             desk.selected_analysts = self.selected_analysts.iter().copied().collect();
         }
@@ -156,13 +147,5 @@ impl ChainArgs {
             profile: true,
             ..Request::default()
         })
-    }
-
-    const fn style(&self) -> PromptStyle {
-        match self.analysis_prompt_style {
-            Style::Standard => PromptStyle::Standard,
-            Style::Compact => PromptStyle::Compact,
-            Style::Detailed => PromptStyle::Detailed,
-        }
     }
 }
