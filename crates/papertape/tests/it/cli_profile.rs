@@ -239,6 +239,54 @@ fn a_chain_is_run_and_its_trace_written() {
     assert_eq!(serde_json::from_str::<Value>(&again).expect("is JSON"), second);
 }
 
+// Goal: a run that meets its overall timeout ends with a trace that says so, with what it was at where
+// that is asked for; other traces hold none of that.
+#[test]
+fn a_run_that_meets_its_overall_timeout_ends_with_an_error_trace() {
+    // A provider that takes every call and answers none.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("listens");
+    let address = silent.local_addr().expect("has an address");
+    let provider =
+        format!("[models.providers.silent]\nkind = 'openai_compatible'\nbase_url = 'http://{address}/v1'");
+    let tool = Tool::new().configured(&provider);
+    let chain = [
+        "--json",
+        "profile",
+        "chain",
+        "--ticker",
+        "AAPL",
+        "--date",
+        "2012-10-02",
+        "--provider",
+        "silent",
+        "--model",
+        "any",
+        "--overall-timeout",
+        "3",
+        "--dump-raw-on-failure",
+        "--dump-dir",
+        "runs",
+    ];
+    let done = tool.ends(&chain, 1);
+    let trace: Value = serde_json::from_str(&done.out).expect("stdout is JSON");
+    assert_eq!((&trace["status"], &trace["exception_type"]), (&"error".into(), &"overall_timeout".into()));
+    assert_eq!(trace["error"], "overall timeout: the run did not end within 3 s");
+    assert_eq!(trace["invariants"]["provider"], "silent");
+    let raw = trace["raw_events"].as_array().expect("has raw events");
+    assert!(
+        raw.iter().any(|step| step["path"] == "AAPL/Market Analyst#1/model#1" && step["state"] == "intent")
+    );
+    assert!(tool.path(trace["dump_path"].as_str().expect("is written")).exists());
+    let drawn = tool.ok(&["profile", "show", "runs"]).out;
+    assert!(drawn.contains("AAPL on 2012-10-02: error") && drawn.contains("no node has ended"), "{drawn}");
+    assert_eq!(tool.json(&["jobs", "latest"])["status"], "failed");
+    // A failed job is exported as well; without being asked, a trace holds no raw steps.
+    let exported = tool.json(&["profile", "export", "latest", "--dump-dir", "again"]);
+    assert_eq!((&exported["trace_count"], &exported["error_count"]), (&1.into(), &1.into()));
+    let path = exported["files"][0].as_str().expect("is written");
+    assert_eq!(tool.json(&["profile", "show", path])["raw_events"], json!([]));
+}
+
 // Goal: what cannot be timed is refused before anything is run.
 #[test]
 fn what_cannot_be_timed_is_refused() {
