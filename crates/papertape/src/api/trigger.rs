@@ -249,6 +249,7 @@ fn request(body: TriggerBody) -> Result<Request, ApiError> {
         budget: body.budget.map(|Object(budget)| budget.into()),
         summaries: body.summaries,
         replace_existing: body.replace_existing.unwrap_or_default(),
+        profile: false,
     })
 }
 

@@ -69,7 +69,8 @@ pub(super) async fn export(_: &Common, config: Config, args: ExportArgs) -> Outc
     if found { Ok(ExitCode::SUCCESS) } else { Err(no_job(&args.job)) }
 }
 
-fn beside(path: &Path) -> PathBuf {
+/// Where a file is written until it is whole.
+pub(super) fn beside(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".part");
     PathBuf::from(name)

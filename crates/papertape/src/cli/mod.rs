@@ -15,6 +15,7 @@ mod failure;
 mod jobs;
 mod logging;
 mod output;
+mod profile;
 mod progress;
 mod reasoning;
 mod replay;
@@ -94,6 +95,8 @@ enum Command {
     Cancel(cancel::CancelArgs),
     /// Write a job in a form that two runs can be compared by
     Export(export::ExportArgs),
+    /// Time a desk's nodes, and compare such timings
+    Profile(profile::ProfileArgs),
     /// Check that a job's record is as it was written, and print the heads of its chains
     Verify(verify::VerifyArgs),
     /// Look whether everything is there that is needed
@@ -134,6 +137,7 @@ async fn dispatch(cli: Cli, config: Config) -> Outcome {
         Command::Branch(args) => Box::pin(branch::branch(common, config, args)).await,
         Command::Cancel(args) => Box::pin(cancel::cancel(common, config, args)).await,
         Command::Export(args) => Box::pin(export::export(common, config, args)).await,
+        Command::Profile(args) => Box::pin(profile::profile(common, config, args)).await,
         Command::Verify(args) => Box::pin(verify::verify(common, config, args)).await,
         Command::Doctor => Box::pin(doctor::doctor(common, config)).await,
         Command::Config(args) => config::config(common, &config, &args),

@@ -99,7 +99,8 @@ struct DeskArgs {
     risk_rounds: Option<u32>,
 }
 
-fn style(text: &str) -> Result<PromptStyle, String> {
+/// Reads a prompt style.
+pub(super) fn style(text: &str) -> Result<PromptStyle, String> {
     [PromptStyle::Standard, PromptStyle::Compact, PromptStyle::Detailed]
         .into_iter()
         .find(|style| style.as_str() == text)

@@ -14,6 +14,7 @@ use papertape_core::record::{NewDay, Text};
 use papertape_core::tape::expand;
 use papertape_core::time::Date;
 use papertape_runtime::config::{Continues, DatasetRef, SimulationConfig};
+use papertape_runtime::worker::{PROFILE, SIMULATE};
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,7 +65,8 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<Planned, Trigge
             agent.name
         ));
     }
-    Ok(Planned { config, days, texts: texts.into_values().collect(), warnings, supersedes })
+    let kind = if request.profile { PROFILE } else { SIMULATE };
+    Ok(Planned { config, days, texts: texts.into_values().collect(), warnings, supersedes, kind })
 }
 
 /// The market's rules: those that the request names, else those that the dataset is traded by, else the
@@ -120,8 +122,12 @@ impl Plan<'_> {
                 .map(|day| day.date)
                 .filter(|date| after.is_none_or(|after| *date > after))
                 .collect();
-            let done = self.app.store.completed_days(hash, config.start_date, config.end_date);
-            let done = done.await.map_err(anyhow::Error::from)?;
+            let done = if self.request.profile {
+                Vec::new()
+            } else {
+                let done = self.app.store.completed_days(hash, config.start_date, config.end_date);
+                done.await.map_err(anyhow::Error::from)?
+            };
             let mut until = None;
             if self.request.replace_existing {
                 supersedes.extend(done.into_iter().map(|day| day.job));

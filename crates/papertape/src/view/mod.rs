@@ -11,6 +11,7 @@ mod reasoning;
 mod results;
 mod sessions;
 mod stream;
+mod traces;
 pub mod vocabulary;
 
 pub use datasets::{DatasetAnswer, DatasetsAnswer, DatasetsQuery, dataset, datasets};
@@ -34,6 +35,7 @@ pub use sessions::{
     ExposureAnswer, ExposuresAnswer, SessionQuery, StepAnswer, StepsAnswer, exposures, steps,
 };
 pub use stream::{StreamData, StreamEvent, StreamReader, StreamedJob, stream};
+pub use traces::{TraceCount, traces};
 
 use crate::app::App;
 use crate::config::Mode;

@@ -18,6 +18,7 @@ mod cli_download;
 mod cli_owner;
 mod cli_pipe;
 mod cli_postgres;
+mod cli_profile;
 mod cli_run;
 mod cli_signals;
 mod cli_tool;
