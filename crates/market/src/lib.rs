@@ -6,6 +6,7 @@
 mod bundled;
 mod catalogue;
 mod error;
+pub mod import;
 
 pub use bundled::{BUNDLED_NAME, bundled};
 pub use catalogue::{Catalogue, Entry};
