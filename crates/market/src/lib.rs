@@ -1,4 +1,4 @@
-//! Datasets: the bundled one, and a catalogue of those at hand.
+//! Datasets: the bundled one, those imported from files, and a catalogue of those at hand.
 //!
 //! This crate knows file formats; it must never know a model, a database or an agent. What a dataset
 //! means, and who may know what of it when, is [`papertape_core::market`]'s.
@@ -6,8 +6,11 @@
 mod bundled;
 mod catalogue;
 mod error;
+pub mod export;
 pub mod import;
+mod store;
 
 pub use bundled::{BUNDLED_NAME, bundled};
 pub use catalogue::{Catalogue, Entry};
 pub use error::MarketError;
+pub use store::check_name;

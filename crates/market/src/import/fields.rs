@@ -1,6 +1,7 @@
 //! Fields as files write them.
 
 use jiff::civil::DateTime;
+use jiff::fmt::temporal::Pieces;
 use jiff::tz::TimeZone;
 use papertape_core::id::Symbol;
 use papertape_core::money::{Price, Quantity};
@@ -67,16 +68,22 @@ pub(super) fn date(text: &str) -> Result<Date, String> {
 ///
 /// A wall-clock time that the zone skips or has twice is refused.
 pub(super) fn instant(text: &str, zone: &TimeZone) -> Result<Timestamp, String> {
+    match moment(text)? {
+        (_, Some(at)) => Ok(at),
+        (wall, None) => at_wall_clock(wall, zone),
+    }
+}
+
+/// A time as it is written, and its instant where it has an offset.
+pub(super) fn moment(text: &str) -> Result<(DateTime, Option<Timestamp>), String> {
     let text = text.trim();
     let refuse = || format!("{} is no time", shown(text));
-    if let Ok(at) = text.parse::<Timestamp>() {
-        return Ok(at);
-    }
-    let wall: DateTime = text.parse().map_err(|_| refuse())?;
-    if !text.contains(':') {
-        return Err(format!("{} has no time of day", shown(text)));
-    }
-    at_wall_clock(wall, zone)
+    let pieces = Pieces::parse(text).map_err(|_| refuse())?;
+    let time = pieces.time().ok_or_else(|| format!("{} has no time of day", shown(text)))?;
+    let wall = pieces.date().to_datetime(time);
+    let Some(offset) = pieces.to_numeric_offset() else { return Ok((wall, None)) };
+    let at = offset.to_timestamp(wall).map_err(|_| refuse())?;
+    Ok((wall, Some(at)))
 }
 
 /// The instant of a wall-clock time in a zone.

@@ -112,7 +112,13 @@ impl Halt {
 }
 
 /// Every format, in the order in which they are tried.
-pub static FORMATS: &[&dyn Format] = &[&super::actions_csv::ActionsCsv];
+pub static FORMATS: &[&dyn Format] = &[
+    &super::parquet::Parquet,
+    &super::vendor::MergedJsonl,
+    &super::vendor::AlphaVantage,
+    &super::jsonl::Jsonl,
+    &super::table::Csv,
+];
 
 /// The format of this name.
 ///

@@ -4,13 +4,25 @@
 //! Every format is a [`Format`]: it reads a [`Source`] and gives each [`Row`], or the reason why one
 //! cannot be read, with its place to a [`Sink`]. It decides nothing but what a row says.
 
-mod actions_csv;
+mod adjust;
+mod bars;
+mod collect;
 mod fields;
 mod format;
+mod jsonl;
+mod kind;
+mod parquet;
+mod records;
 mod row;
+mod run;
+mod series;
+mod settle;
 mod source;
 mod table;
+mod vendor;
 
 pub use format::{At, FORMATS, Format, Halt, Hints, Sink, format_named, recognise};
-pub use row::{BarRest, BarRow, BarTime, Basis, DayRow, InstrumentRow, Refusal, Row};
+pub use papertape_core::market::BarRest;
+pub use row::{BarRow, BarTime, Basis, DayRow, InstrumentRow, Refusal, Row};
+pub use run::{ImportError, ImportOptions, Imported, Progress, Report, import};
 pub use source::Source;

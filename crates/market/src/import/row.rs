@@ -2,8 +2,8 @@
 
 use papertape_core::id::Symbol;
 use papertape_core::ledger::CorporateAction;
-use papertape_core::market::{Fundamental, Interval, MacroPoint, News};
-use papertape_core::money::{Price, Quantity};
+use papertape_core::market::{BarRest, Fundamental, Interval, MacroPoint, News};
+use papertape_core::money::Price;
 use papertape_core::time::{Date, Timestamp};
 use serde::Serialize;
 
@@ -79,21 +79,8 @@ pub enum BarTime {
     },
 }
 
-/// What of a bar is known at its end alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BarRest {
-    /// The highest price.
-    pub high: Price,
-    /// The lowest price.
-    pub low: Price,
-    /// The last price.
-    pub close: Price,
-    /// Shares or units traded.
-    pub volume: Quantity,
-}
-
 /// In which share units a bar is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
     /// Those of its own day: prices as they were traded.
