@@ -123,7 +123,7 @@ pub async fn converse(
         house_version: brief.house_version,
         instructions: Some(instructions),
         messages: vec![Message::user(opening)],
-        tools: offered(books.profile(), &outside),
+        tools: offered(books.profile(), view, &outside),
         tool_choice: ToolChoice::Auto,
         response_schema: None,
         sampling: brief.agent.sampling.clone(),
@@ -210,9 +210,9 @@ impl Outside {
     }
 }
 
-fn offered(profile: &MarketProfile, outside: &Outside) -> Vec<ToolSpec> {
+fn offered(profile: &MarketProfile, view: &MarketView<'_>, outside: &Outside) -> Vec<ToolSpec> {
     let mut tools = trade::tools(profile);
-    tools.extend(market::tools());
+    tools.extend(market::tools(&view.all_intervals()));
     tools.push(calculate::tool());
     tools.extend(outside.tools.values().map(|tool| tool.spec.clone()));
     tools
@@ -248,7 +248,7 @@ async fn run_tool(
         "get_portfolio" => portfolio::read(books, view, brief.date),
         "calculate" => calculate::run(&call.arguments),
         name => market::run(view, name, &call.arguments).unwrap_or_else(|| {
-            let known: Vec<String> = offered(books.profile(), outside).into_iter().map(|t| t.name).collect();
+            let known: Vec<String> = offered(books.profile(), view, outside).into_iter().map(|t| t.name).collect();
             Reading::error(format!("there is no tool `{name}`; there are: {}", known.join(", ")))
         }),
     };

@@ -79,7 +79,8 @@ impl App {
     /// # Errors
     /// As [`App::open`].
     pub fn compose(config: Config, store: Store) -> Result<Self> {
-        Self::compose_over(config, store, Catalogue::bundled())
+        let catalogue = Catalogue::at(config.datasets_dir());
+        Self::compose_over(config, store, catalogue)
     }
 
     /// As [`Self::compose`], over these datasets.

@@ -22,6 +22,8 @@ pub use load::file_in_use;
 pub struct Config {
     /// Where everything is kept. Made with mode 0700 where it is not there.
     pub data_dir: PathBuf,
+    /// Where imported datasets are kept; absent: `datasets` in the data directory.
+    pub datasets_dir: Option<PathBuf>,
     /// Where the server listens.
     pub listen: SocketAddr,
     /// A PostgreSQL URL; absent: SQLite in the data directory.
@@ -194,6 +196,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             data_dir: PathBuf::from("papertape-data"),
+            datasets_dir: None,
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
             database_url: None,
             mode: Mode::Prod,
@@ -223,6 +226,12 @@ impl Config {
         let config: Self = load::figment(file)?.extract().map_err(explain::explain)?;
         config.check()?;
         Ok(config)
+    }
+
+    /// Where imported datasets are kept.
+    #[must_use]
+    pub fn datasets_dir(&self) -> PathBuf {
+        self.datasets_dir.clone().unwrap_or_else(|| self.data_dir.join("datasets"))
     }
 
     /// The market profile of this name: one of the config's own, or a preset.

@@ -7,6 +7,8 @@ pub mod error;
 
 mod branch;
 mod cancel;
+mod dataset;
+mod datasets;
 mod desk;
 mod docs;
 mod exposures;
@@ -52,6 +54,7 @@ use utoipa_axum::routes;
     tags(
         (name = "simulation", description = "Start, watch, stop and resume simulations"),
         (name = "record", description = "What agents were shown, said, decided and did"),
+        (name = "data", description = "Datasets"),
         (name = "server", description = "The server itself"),
     )
 )]
@@ -72,6 +75,8 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(results::results))
         .routes(routes!(steps::steps))
         .routes(routes!(exposures::exposures))
+        .routes(routes!(datasets::datasets))
+        .routes(routes!(dataset::dataset))
         .routes(routes!(health::health))
 }
 

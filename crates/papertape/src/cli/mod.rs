@@ -100,7 +100,7 @@ enum Command {
     Doctor,
     /// Show the configuration
     Config(config::ConfigArgs),
-    /// Look at market data
+    /// Import market data, and look at it
     Data(data::DataArgs),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
@@ -137,7 +137,7 @@ async fn dispatch(cli: Cli, config: Config) -> Outcome {
         Command::Verify(args) => Box::pin(verify::verify(common, config, args)).await,
         Command::Doctor => Box::pin(doctor::doctor(common, config)).await,
         Command::Config(args) => config::config(common, &config, &args),
-        Command::Data(args) => data::data(common, &args),
+        Command::Data(args) => Box::pin(data::data(common, config, args)).await,
         Command::Completions(args) => completions::completions(&args),
     }
 }

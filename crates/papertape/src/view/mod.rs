@@ -3,6 +3,7 @@
 //! One function a question, of the [`App`] and what is asked. Money and quantities become JSON numbers
 //! here, at the edge, and nowhere before. Nothing here writes, and nothing knows HTTP.
 
+mod datasets;
 mod health;
 mod jobs;
 mod number;
@@ -12,6 +13,7 @@ mod sessions;
 mod stream;
 pub mod vocabulary;
 
+pub use datasets::{DatasetAnswer, DatasetsAnswer, DatasetsQuery, dataset, datasets};
 pub use health::{HealthAnswer, HealthState, health};
 pub use jobs::{
     AgentSummary, BranchPoint, ContinuesFrom, DatasetSummary, DayDetail, JobAnswer, JobSummary, JobsAnswer,
