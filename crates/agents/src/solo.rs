@@ -248,7 +248,8 @@ async fn run_tool(
         "get_portfolio" => portfolio::read(books, view, brief.date),
         "calculate" => calculate::run(&call.arguments),
         name => market::run(view, name, &call.arguments).unwrap_or_else(|| {
-            let known: Vec<String> = offered(books.profile(), view, outside).into_iter().map(|t| t.name).collect();
+            let known: Vec<String> =
+                offered(books.profile(), view, outside).into_iter().map(|t| t.name).collect();
             Reading::error(format!("there is no tool `{name}`; there are: {}", known.join(", ")))
         }),
     };

@@ -6,8 +6,8 @@
 use papertape_core::id::Symbol;
 use papertape_core::market::{BarRange, Dataset, Indicator, TradingHours};
 use papertape_core::time::Date;
-use papertape_market::import::{ImportOptions, Source, import};
 use papertape_market::Catalogue;
+use papertape_market::import::{ImportOptions, Source, import};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -189,7 +189,11 @@ fn views(dataset: &Dataset) {
         asked += begun.elapsed().as_secs_f64();
     }
     let micros = |seconds: f64| seconds * 1e6 / sessions as f64;
-    println!("  a session: view {:.0} µs, price, bars and indicators of a symbol {:.0} µs", micros(made), micros(asked));
+    println!(
+        "  a session: view {:.0} µs, price, bars and indicators of a symbol {:.0} µs",
+        micros(made),
+        micros(asked)
+    );
 }
 
 /// The same rows as Parquet files: how large they are, and how long they take to read.

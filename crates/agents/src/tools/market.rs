@@ -69,7 +69,8 @@ fn get_bars_tool(symbol: &Value, limit: &Value, intervals: &[Interval]) -> ToolS
     }
     let mut lengths = vec![DAY.to_owned()];
     lengths.extend(intervals.iter().map(ToString::to_string));
-    let interval = json!({ "type": "string", "enum": lengths, "description": "how long a bar lasts, 1d by default" });
+    let interval =
+        json!({ "type": "string", "enum": lengths, "description": "how long a bar lasts, 1d by default" });
     properties.push(("interval", interval));
     let about = "Complete bars of days or of a length within the day, oldest first, adjusted for splits";
     spec("get_bars", about, &properties, 1)

@@ -260,7 +260,12 @@ fn misplaced_bars_are_refused() {
     let refused = |bars: &[(u64, u32)]| {
         let mut builder = builder();
         for (after, price) in bars {
-            let rest = BarRest { high: cents(*price), low: cents(*price), close: cents(*price), volume: Quantity::ZERO };
+            let rest = BarRest {
+                high: cents(*price),
+                low: cents(*price),
+                close: cents(*price),
+                volume: Quantity::ZERO,
+            };
             let opens_at = days()[0].open + Duration::from_secs(after * 60);
             let bar = IntradayBar { opens_at, open: cents(*price), rest: Some(rest) };
             if let Err(error) = builder.bar_within_day(&A.into(), minutes(5), &bar) {
@@ -289,7 +294,8 @@ fn misplaced_bars_are_refused() {
 fn hours_around_the_clock() {
     use jiff::civil::time;
     let always = TradingHours::new("UTC", time(0, 0, 0, 0), time(0, 0, 0, 0)).expect("hours");
-    let (one, two) = (always.day(day("2024-03-09")).expect("a day"), always.day(day("2024-03-10")).expect("a day"));
+    let (one, two) =
+        (always.day(day("2024-03-09")).expect("a day"), always.day(day("2024-03-10")).expect("a day"));
     assert_eq!(two.open.duration_since(one.close).as_micros(), 1);
     assert_eq!(always.day_of(one.close - Duration::from_micros(1)).map(|day| day.date), Some(one.date));
     let night = TradingHours::new("America/New_York", time(18, 0, 0, 0), time(17, 0, 0, 0)).expect("hours");

@@ -305,7 +305,7 @@ fn news_need_a_publication_time() {
         .collect();
     assert_eq!(
         seen,
-        ["2024-01-02T15:00:00Z Local", "2024-01-02T15:00:00Z One", "2024-01-03T05:00:00Z Of a day"],
+        ["2024-01-02T15:00:00Z One", "2024-01-02T15:00:00Z Local", "2024-01-03T05:00:00Z Of a day"],
         "a date alone is known when the day is over at the exchange"
     );
     let told: Vec<String> =

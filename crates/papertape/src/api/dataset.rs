@@ -16,6 +16,9 @@ use axum::extract::State;
     params(("name" = String, Path, description = "The dataset's name, or the first digits of its hash")),
     responses((status = 200, body = DatasetAnswer, description = "The dataset"), Read)
 )]
-pub(super) async fn dataset(State(app): State<App>, DatasetPath(name): DatasetPath) -> Result<Json<DatasetAnswer>, ApiError> {
+pub(super) async fn dataset(
+    State(app): State<App>,
+    DatasetPath(name): DatasetPath,
+) -> Result<Json<DatasetAnswer>, ApiError> {
     Ok(Json(view::dataset(&app, &name)?))
 }

@@ -11,6 +11,7 @@ mod api_support;
 mod api_writes;
 mod branch_jobs;
 mod cli_config;
+mod cli_data;
 mod cli_dev;
 mod cli_doctor;
 mod cli_owner;

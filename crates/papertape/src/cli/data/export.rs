@@ -44,7 +44,9 @@ pub(super) fn export(common: &Common, catalogue: &Catalogue, args: &ExportArgs) 
     };
     let files = write(&dataset, &args.to, form)?;
     if common.json {
-        json(&json!({ "name": dataset.name(), "hash": dataset.hash(), "zone": dataset.zone(), "files": files }))?;
+        json(
+            &json!({ "name": dataset.name(), "hash": dataset.hash(), "zone": dataset.zone(), "files": files }),
+        )?;
     } else {
         for file in files {
             say(file.display())?;

@@ -176,7 +176,11 @@ fn sources(files: &[PathBuf]) -> Result<Vec<Source>> {
 fn of_taken(error: papertape_market::MarketError) -> anyhow::Error {
     let is_taken = matches!(error, papertape_market::MarketError::NameTaken { .. });
     let error = of_market(error);
-    if is_taken { error.context("the name stands for other content; --replace lets it stand for this") } else { error }
+    if is_taken {
+        error.context("the name stands for other content; --replace lets it stand for this")
+    } else {
+        error
+    }
 }
 
 fn refused(common: &Common, error: ImportError) -> Outcome {
@@ -293,7 +297,9 @@ impl Sign {
 
     fn show(&mut self, progress: Progress<'_>) {
         let Progress { file, done, files, rows } = progress;
-        let text = || format!("{} of {} files, {} rows: {file}", count(done as u64), count(files as u64), count(rows));
+        let text = || {
+            format!("{} of {} files, {} rows: {file}", count(done as u64), count(files as u64), count(rows))
+        };
         match &self.bar {
             Some(bar) => {
                 bar.set_message(text());

@@ -73,7 +73,8 @@ fn list(common: &Common, catalogue: &Catalogue) -> Outcome {
         json(&json!({ "datasets": datasets, "count": datasets.len() }))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut table = table(["name", "hash", "~symbols", "first day", "last day", ">days", ">bars", "within days"]);
+    let mut table =
+        table(["name", "hash", "~symbols", "first day", "last day", ">days", ">bars", "within days"]);
     for one in &datasets {
         let name = if one.replaced { format!("{} (replaced)", one.name) } else { one.name.clone() };
         table.add_row([

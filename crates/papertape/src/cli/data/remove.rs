@@ -26,7 +26,11 @@ pub(super) async fn remove(common: &Common, config: Config, catalogue: &Catalogu
     if there_is_a_record && !has_another_name {
         let app = way::to_read(config).await?;
         if let Some(job) = user(&app, entry.hash).await? {
-            bail!("job {job} uses {} ({}): without it the job cannot be shown or replayed", entry.name, entry.hash);
+            bail!(
+                "job {job} uses {} ({}): without it the job cannot be shown or replayed",
+                entry.name,
+                entry.hash
+            );
         }
     }
     let entry = catalogue.remove(wanted).map_err(of_market)?;
