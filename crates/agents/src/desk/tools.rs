@@ -11,7 +11,7 @@ use papertape_core::tape::{Ctx, Stop, ToolNote};
 const ANSWER_CHARS: usize = 40_000;
 
 /// The tools of these names, as a model is told of them.
-pub(crate) fn specs(names: &[&str]) -> Vec<ToolSpec> {
+pub(crate) fn specs(view: &MarketView<'_>, names: &[&str]) -> Vec<ToolSpec> {
     let mut all = vec![
         snapshot::tool(),
         facts::statements_tool(),
@@ -19,7 +19,7 @@ pub(crate) fn specs(names: &[&str]) -> Vec<ToolSpec> {
         facts::macro_tool(),
         calculate::tool(),
     ];
-    all.extend(market::tools());
+    all.extend(market::tools(&view.all_intervals()));
     names.iter().filter_map(|name| all.iter().find(|tool| tool.name == *name).cloned()).collect()
 }
 

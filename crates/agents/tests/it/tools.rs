@@ -3,6 +3,7 @@
 use crate::stage::{Stage, calls, data, done};
 use papertape_agents::tools::{market, portfolio};
 use papertape_core::broker::{Books, MarketProfile, Order, Quote, Side, approve, submit};
+use papertape_core::market::Interval;
 use papertape_core::money::{Money, Price, Quantity};
 use papertape_core::record::Implied;
 use papertape_testkit::data::SmallData;
@@ -223,4 +224,32 @@ fn a_portfolio_shows_what_the_rules_turn_on() {
     assert_eq!(crypto["available"], 8190.6382);
     assert_eq!(crypto["positions"][0]["margin"], 1800.36);
     assert_eq!(crypto["positions"][0]["liquidation_price"], 72.0144);
+}
+
+// Goal: bars within the day are offered where there are any, given as they were known, and nothing changes
+// for a dataset of days.
+#[test]
+fn bars_within_the_day_are_offered_where_they_are() {
+    let hours = [["106", "108", "104", "107"], ["107", "112", "107", "110"]];
+    let stage = Stage::new(data().hours("AAPL", 1, &hours).hours("AAPL", 2, &hours));
+    assert_eq!(
+        stage.told(2, "get_bars", json!({ "symbol": "AAPL", "interval": "1h", "limit": 1 })),
+        json!({ "symbol": "AAPL", "interval": "1h", "bars": [{
+            "opens_at": "2024-01-03T15:30:00Z", "open": 107, "high": 112, "low": 107, "close": 110, "volume": 100,
+        }] }),
+        "today's are not known at the open"
+    );
+    let daily = stage.told(2, "get_bars", json!({ "symbol": "AAPL", "interval": "1d", "limit": 1 }));
+    assert_eq!(daily["bars"][0]["date"], "2024-01-03");
+    let none = stage.told(2, "get_bars", json!({ "symbol": "AAPL", "interval": "5m" }));
+    assert!(none["error"].as_str().is_some_and(|error| error.starts_with("DATA_UNAVAILABLE")), "{none}");
+    let wrong = stage.told(2, "get_bars", json!({ "symbol": "AAPL", "interval": "7m" }));
+    assert!(wrong["error"].as_str().is_some_and(|error| error.contains("no interval")), "{wrong}");
+    let bars = |intervals: &[Interval]| {
+        let tools = market::tools(intervals);
+        tools.into_iter().find(|tool| tool.name == "get_bars").expect("is there").parameters
+    };
+    assert_eq!(bars(&[])["properties"].as_object().map(serde_json::Map::len), Some(2));
+    let hour = "1h".parse().expect("an interval");
+    assert_eq!(bars(&[hour])["properties"]["interval"]["enum"], json!(["1d", "1h"]));
 }

@@ -118,7 +118,12 @@ pub fn export(dataset: &Dataset, dir: &Path, format: ExportFormat) -> Result<Vec
                 CorporateActionKind::Split { ratio } => ("split", ratio),
                 CorporateActionKind::Dividend { amount } => ("dividend", amount.0),
             };
-            vec![text(action.symbol.as_str()), Cell::Date(action.ex_date), text(kind), Cell::Number(value)]
+            vec![
+                text(action.symbol.as_str()),
+                Cell::Date(action.ex_date),
+                text(kind),
+                text(&value.normalize().to_string()),
+            ]
         }),
     )?;
     files.write(
@@ -194,7 +199,7 @@ const WITHIN: Header = &[
     ("volume", Type::Number),
 ];
 const ACTIONS: Header =
-    &[("symbol", Type::Text), ("ex_date", Type::Date), ("kind", Type::Text), ("value", Type::Number)];
+    &[("symbol", Type::Text), ("ex_date", Type::Date), ("kind", Type::Text), ("value", Type::Text)];
 const NEWS: Header = &[
     ("id", Type::Text),
     ("published_at", Type::Instant),

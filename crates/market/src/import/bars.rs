@@ -15,7 +15,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 pub(super) const OPEN: Slot = &["open"];
-pub(super) const TIME: Slot = &["date", "datetime", "timestamp", "opensat", "opentime", "indexlevel0"];
+pub(super) const TIME: Slot =
+    &["date", "datetime", "timestamp", "opensat", "opentime", "indexlevel0", "time"];
 
 /// The fields of a bar. Stooq's `<DATE>` and `<TIME>` are one time.
 pub(super) const SLOTS: &[Slot] = &[
@@ -95,7 +96,7 @@ impl BarReader {
         let (mut count, mut timed) = (0, None);
         let ended = records.each(SLOTS, &mut |line, fields, _| {
             if let Ok(fields) = fields
-                && let Ok(moment) = moment(fields[1], fields[2])
+                && let Ok(moment) = moment(fields[1], if fields[1] == fields[2] { "" } else { fields[2] })
             {
                 let instant = match moment {
                     Moment::Day(_) => None,
@@ -151,6 +152,8 @@ impl BarReader {
             text if text.bytes().all(|byte| byte.is_ascii_digit()) => Some(format!("{text}m").parse()?),
             text => Some(text.parse::<Interval>()?),
         };
+        // A column `time` may be all there is.
+        let clock = if clock == time { "" } else { clock };
         let at = self.time(moment(time, clock)?, interval)?;
         let symbol = self.symbol(symbol)?;
         let open = fields::price("open", open)?;

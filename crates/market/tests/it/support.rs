@@ -4,7 +4,7 @@ use papertape_core::market::{Dataset, TradingHours};
 use papertape_market::import::{ImportError, ImportOptions, Imported, Report, Source, import};
 
 /// An import of US equities under this name.
-pub fn options(name: &str) -> ImportOptions {
+pub(crate) fn options(name: &str) -> ImportOptions {
     ImportOptions {
         name: name.to_owned(),
         zone: TradingHours::US_ZONE.to_owned(),
@@ -18,17 +18,20 @@ pub fn options(name: &str) -> ImportOptions {
 }
 
 /// Files of these names and texts.
-pub fn files(files: &[(&str, &str)]) -> Vec<Source> {
+pub(crate) fn files(files: &[(&str, &str)]) -> Vec<Source> {
     files.iter().map(|(name, text)| Source::bytes(*name, *text)).collect()
 }
 
 /// Imports, all or nothing.
-pub fn strict(sources: &[Source], options: &ImportOptions) -> Result<Imported, ImportError> {
+pub(crate) fn strict(sources: &[Source], options: &ImportOptions) -> Result<Imported, ImportError> {
     import(sources, options, None, &mut |_| {})
 }
 
 /// Imports what holds; gives the dataset and the quarantined lines.
-pub fn lenient(sources: &[Source], options: &ImportOptions) -> (Dataset, Report, Vec<serde_json::Value>) {
+pub(crate) fn lenient(
+    sources: &[Source],
+    options: &ImportOptions,
+) -> (Dataset, Report, Vec<serde_json::Value>) {
     let mut quarantine = Vec::new();
     let imported =
         import(sources, options, Some(&mut quarantine), &mut |_| {}).expect("the rest is imported");
@@ -38,7 +41,7 @@ pub fn lenient(sources: &[Source], options: &ImportOptions) -> (Dataset, Report,
 }
 
 /// The refusals of a strict import, as they are told.
-pub fn refusals(sources: &[Source], options: &ImportOptions) -> Vec<String> {
+pub(crate) fn refusals(sources: &[Source], options: &ImportOptions) -> Vec<String> {
     match strict(sources, options) {
         Err(ImportError::Refused(report)) => report.refusals.iter().map(ToString::to_string).collect(),
         other => panic!("it was not refused: {other:?}"),
@@ -46,7 +49,7 @@ pub fn refusals(sources: &[Source], options: &ImportOptions) -> Vec<String> {
 }
 
 /// A dataset's daily bars as text: symbol, day, open, high, low, close, volume.
-pub fn bars(dataset: &Dataset) -> Vec<String> {
+pub(crate) fn bars(dataset: &Dataset) -> Vec<String> {
     let line = |symbol: &papertape_core::id::Symbol| {
         let bars = dataset.contents().bars(symbol);
         bars.into_iter()
