@@ -1,6 +1,6 @@
 //! The datasets at hand: the bundled one, and those of a directory.
 
-use crate::bundled::{BUNDLED_NAME, bundled};
+use crate::bundled::bundled;
 use crate::error::MarketError;
 use crate::store::{Name, Shelf};
 use papertape_core::id::{ContentHash, Symbol};
@@ -15,8 +15,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 const FEWEST_DIGITS: usize = 6;
 /// How many datasets of the directory are kept open: the ones used last.
 const KEPT_OPEN: usize = 4;
-/// The bundled dataset's market.
-const BUNDLED_MARKET: &str = "us_equity";
 
 /// The datasets at hand, by name and by content hash.
 ///
@@ -26,7 +24,7 @@ const BUNDLED_MARKET: &str = "us_equity";
 pub struct Catalogue {
     /// In memory, in the order in which they were added.
     datasets: Vec<Arc<Dataset>>,
-    /// The market profile of runs that name none, of datasets in memory, by name.
+    /// The market profiles of those in memory, by the dataset's name.
     markets: BTreeMap<String, String>,
     shelf: Option<Shelf>,
     /// The last used at the end.
@@ -100,7 +98,8 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Adds a dataset in memory together with the market profile of runs that name none.
+    /// Adds a dataset in memory together with the market profile that it is traded by where nobody names
+    /// one.
     ///
     /// # Errors
     /// As [`Self::add`]; the first to name a market stays.
@@ -111,14 +110,16 @@ impl Catalogue {
         Ok(())
     }
 
-    /// The market profile of runs on a dataset that name none; `None` where it was added without one, as
-    /// the bundled dataset is: there the configuration decides.
+    /// The market profile that a dataset is traded by where nobody names one; `None` where its source
+    /// says nothing.
     #[must_use]
     pub fn default_market(&self, dataset: &Dataset) -> Option<String> {
-        if self.datasets.iter().any(|own| own.name() == dataset.name()) {
+        if self.datasets.iter().any(|other| other.name() == dataset.name()) {
             return self.markets.get(dataset.name()).cloned();
         }
-        self.find(dataset.name()).ok().and_then(|entry| entry.market)
+        // What cannot be read has been told when the dataset was opened.
+        let name = self.shelf.as_ref().and_then(|shelf| shelf.name(dataset.name()).ok().flatten());
+        name.and_then(|name| name.market)
     }
 
     /// Keeps a dataset in the directory under its name, with the market profile of runs on it that name
@@ -252,9 +253,7 @@ impl Catalogue {
     }
 
     fn in_memory(&self, dataset: &Dataset) -> Entry {
-        let own = self.markets.get(dataset.name()).cloned();
-        let bundled = || (dataset.name() == BUNDLED_NAME).then(|| BUNDLED_MARKET.to_owned());
-        Entry { market: own.or_else(bundled), ..Entry::of(dataset) }
+        Entry { market: self.markets.get(dataset.name()).cloned(), ..Entry::of(dataset) }
     }
 
     fn shelf(&self) -> Result<&Shelf, MarketError> {

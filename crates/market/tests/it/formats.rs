@@ -121,7 +121,7 @@ fn wrong_rows_are_refused_where_they_stand() {
         "line 5: the close 12 is outside of 9 to 11",
         "line 6: a volume of -1",
         "line 7: close: `ten` is no number",
-        "line 8: `2024-13-09` is no date of the form YYYY-MM-DD",
+        "line 8: `2024-13-09` is no time",
         "line 9: 5 fields instead of 7",
         "line 10: it has no symbol",
         "line 11: low: it is missing",
