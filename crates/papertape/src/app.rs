@@ -2,6 +2,7 @@
 
 use crate::config::{Config, Mode, prompt_overrides};
 use crate::mcp::McpTools;
+use crate::streams::Streams;
 use anyhow::{Context as _, Result};
 use papertape_agents::prompt::PromptSet;
 use papertape_core::id::ContentHash;
@@ -34,6 +35,8 @@ pub struct App {
     pub gateway: Arc<Gateway>,
     /// Runs jobs in this process.
     pub worker: Worker,
+    /// Open streams of this process.
+    pub streams: Arc<Streams>,
 }
 
 /// How a command uses the record.
@@ -102,7 +105,15 @@ impl App {
             parallel_jobs: config.worker.parallel_jobs,
         };
         let worker = Worker::new(services.clone(), options);
-        Ok(Self { config: Arc::new(config), store, services, catalogue, gateway, worker })
+        Ok(Self {
+            config: Arc::new(config),
+            store,
+            services,
+            catalogue,
+            gateway,
+            worker,
+            streams: Arc::default(),
+        })
     }
 
     /// Tells the worker of this process that there may be a job.

@@ -27,6 +27,7 @@ mod dev;
 mod error;
 mod export;
 mod fence;
+mod follow;
 mod migrate;
 mod postgres;
 mod queue;
@@ -40,9 +41,10 @@ mod value;
 mod verify;
 
 pub use error::StoreError;
+pub use follow::Follower;
 pub use read::{
     CompletedDay, Counts, DailyValue, DayCounts, DayRow, ExposureView, Instructions, JobDetails, JobEvent,
-    JobFilter, JobOverview, MessageView, NewestJob, Page, PageRequest, ResultFilter, SessionFilter,
+    JobFilter, JobOverview, JobTail, MessageView, NewestJob, Page, PageRequest, ResultFilter, SessionFilter,
     SessionResult, SessionView, StepView, Used,
 };
 pub use store::{Store, Target};

@@ -6,6 +6,7 @@ mod api_guards;
 mod api_openapi;
 mod api_paging;
 mod api_scripted;
+mod api_stream;
 mod api_support;
 mod api_writes;
 mod branch_jobs;

@@ -9,7 +9,7 @@ mod sessions;
 mod steps;
 
 pub use counts::Counts;
-pub use events::JobEvent;
+pub use events::{JobEvent, JobTail};
 pub use jobs::{CompletedDay, DayCounts, DayRow, JobDetails, JobFilter, JobOverview, NewestJob, Used};
 pub use page::{Page, PageRequest};
 pub use results::{DailyValue, ResultFilter, SessionResult};
