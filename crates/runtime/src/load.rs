@@ -41,7 +41,10 @@ pub(crate) async fn rows(
 }
 
 /// A document by its hash; `None` where it is not in the record.
-pub(crate) async fn document(record: &dyn Record, hash: ContentHash) -> Result<Option<Value>, RecordError> {
+///
+/// # Errors
+/// A document that is torn; the record's.
+pub async fn document(record: &dyn Record, hash: ContentHash) -> Result<Option<Value>, RecordError> {
     let Some(body) = record.texts(vec![hash]).await?.remove(&hash) else { return Ok(None) };
     let stored: Value = serde_json::from_str(&body)
         .map_err(|error| RecordError::Inconsistent(format!("document {hash} is no JSON: {error}")))?;

@@ -15,11 +15,13 @@ mod health;
 mod job;
 mod jobs;
 mod landing;
+mod live;
 mod queued;
 mod reasoning;
 mod responses;
 mod results;
 mod resume;
+mod state;
 mod status;
 mod steps;
 mod stream;
@@ -71,6 +73,9 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(results::results))
         .routes(routes!(steps::steps))
         .routes(routes!(exposures::exposures))
+        .routes(routes!(live::live))
+        .routes(routes!(live::session_live))
+        .routes(routes!(state::state))
         .routes(routes!(health::health))
 }
 
