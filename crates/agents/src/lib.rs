@@ -6,6 +6,7 @@
 pub mod config;
 pub mod day;
 pub mod desk;
+pub mod graph;
 pub mod prompt;
 pub mod solo;
 pub mod summary;

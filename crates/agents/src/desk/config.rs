@@ -1,5 +1,6 @@
 //! What makes a desk the desk it is.
 
+use super::sizing::SizingConfig;
 use crate::config::AgentConfig;
 use papertape_core::message::ModelName;
 use serde::{Deserialize, Serialize};
@@ -45,6 +46,8 @@ pub struct DeskConfig {
     pub portfolio_node_timeout_secs: u64,
     /// How many symbols of a day run side by side.
     pub symbols_at_once: usize,
+    /// From ratings to orders.
+    pub sizing: SizingConfig,
 }
 
 /// Who reads the data.
@@ -115,6 +118,7 @@ impl Default for DeskConfig {
             risk_node_timeout_secs: 30,
             portfolio_node_timeout_secs: 60,
             symbols_at_once: 4,
+            sizing: SizingConfig::default(),
         }
     }
 }
@@ -215,7 +219,7 @@ impl DeskConfig {
         if self.symbols_at_once == 0 {
             return Err("symbols_at_once must be above 0".to_owned());
         }
-        Ok(())
+        self.sizing.validate().map_err(|message| format!("sizing.{message}"))
     }
 
     /// What of it decides an outcome, with the models that an agent's slots come to.
@@ -227,6 +231,7 @@ impl DeskConfig {
             "max_debate_rounds": self.max_debate_rounds,
             "max_risk_discuss_rounds": self.max_risk_discuss_rounds,
             "analysis_prompt_style": self.analysis_prompt_style,
+            "sizing": self.sizing,
         })
     }
 }

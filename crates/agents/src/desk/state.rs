@@ -80,7 +80,7 @@ pub struct RiskDebate {
 }
 
 /// A side of the debate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
     /// For it.
     Bull,
@@ -89,7 +89,7 @@ pub enum Side {
 }
 
 /// A stance towards risk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stance {
     /// Takes it.
     Aggressive,

@@ -2,6 +2,9 @@
 
 mod calculate;
 mod conversation;
+mod desk_graph;
+mod desk_stage;
+mod graph;
 mod orders;
 mod outside;
 mod phases;

@@ -1,7 +1,7 @@
 //! What the tests of a day share.
 
 use papertape_agents::config::AgentConfig;
-use papertape_agents::day::{DayInput, DayResult, StartState, run_day};
+use papertape_agents::day::{Change, DayInput, DayResult, StartState, run_day};
 use papertape_agents::prompt::PromptSet;
 use papertape_core::broker::MarketProfile;
 use papertape_core::id::Symbol;
@@ -17,7 +17,7 @@ use papertape_testkit::host::{Act, MemoryHost};
 use papertape_testkit::kept::Kept;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 /// AAPL over five days, with (open, high, low, close).
@@ -41,6 +41,8 @@ pub(crate) struct Stage {
     pub(crate) data: Dataset,
     pub(crate) symbols: BTreeSet<Symbol>,
     pub(crate) cash: i64,
+    /// What a branch has changed.
+    pub(crate) changes: Vec<Change>,
 }
 
 /// A day that is over.
@@ -60,6 +62,7 @@ impl Stage {
             data: data.build(),
             symbols: ["AAPL", "IBM"].map(Symbol::new).into(),
             cash: 10_000,
+            changes: Vec::new(),
         }
     }
 
@@ -115,7 +118,8 @@ impl Stage {
         let session = Session::new(session_host, tape, redactor, seed);
         let input = DayInput {
             agent: &self.agent,
-            house_version: None,
+            changes: &self.changes,
+            house_versions: &BTreeMap::new(),
             prompts: &self.prompts,
             symbols: &self.symbols,
             dataset: &self.data,
