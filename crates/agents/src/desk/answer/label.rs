@@ -277,7 +277,7 @@ pub(super) struct Labelled<'a> {
 
 /// Reads a line; `None` where it begins with no label.
 pub(super) fn line(line: &str, opinion: Key) -> Option<Labelled<'_>> {
-    let text = without_bullet(line.trim());
+    let text = without_bullet(line.trim_start());
     let heading = text.starts_with('#');
     let text = text.trim_start_matches('#').trim_start();
     let emphasis: String = text.chars().take_while(|c| matches!(c, '*' | '_')).collect();
@@ -287,9 +287,10 @@ pub(super) fn line(line: &str, opinion: Key) -> Option<Labelled<'_>> {
         let (key, weight) = meaning(label, opinion)?;
         let open = !emphasis.is_empty() && !label.trim_end().ends_with(['*', '_']);
         let value = if open { value.trim_start().trim_start_matches(['*', '_']) } else { value };
-        return Some(Labelled { key, weight, value: value.trim() });
+        return Some(Labelled { key, weight, value: value.trim_start() });
     }
     // A heading, or a line in bold and nothing else.
+    let body = body.trim_end();
     let closed = !emphasis.is_empty() && body.ends_with(['*', '_']);
     let (key, weight) = meaning(body, opinion).filter(|_| heading || closed)?;
     Some(Labelled { key, weight, value: "" })

@@ -100,7 +100,7 @@ const CHINESE: [(&str, Term); 26] = [
 const CHINESE_TAILS: [char; 14] =
     ['价', '点', '区', '信', '压', '盘', '者', '人', '方', '量', '期', '成', '机', '理'];
 
-const ENGLISH_DENIALS: [&str; 32] = [
+const ENGLISH_DENIALS: [&str; 30] = [
     "not",
     "never",
     "no",
@@ -123,8 +123,6 @@ const ENGLISH_DENIALS: [&str; 32] = [
     "rejecting",
     "rule out",
     "ruling out",
-    "disagree",
-    "oppose",
     "too early to",
     "premature to",
     "mistake",

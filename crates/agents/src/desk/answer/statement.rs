@@ -238,7 +238,13 @@ pub(super) fn all(text: &str) -> Vec<(Weight, Term)> {
             if plain.trim_end().ends_with('?') || is_conditional(&plain) {
                 continue;
             }
-            stated.extend(clauses(&plain).into_iter().filter_map(clause));
+            // `I would not sell, but buy`: a clause goes on with the voice of the one before.
+            let mut goes_on = false;
+            for part in clauses(&plain) {
+                let opinion = clause(part).or_else(|| continued(part).filter(|_| goes_on));
+                goes_on = opinion.is_none() && !is_anothers(part) && cue(part, &CUES).is_some();
+                stated.extend(opinion);
+            }
         }
     }
     stated
@@ -259,9 +265,21 @@ fn clause(text: &str) -> Option<(Weight, Term)> {
     cued(text, &WEAK_CUES).map(|term| (weight(Weight::Other), term))
 }
 
+/// The first opinion of a clause that needs no cue of its own.
+fn continued(text: &str) -> Option<(Weight, Term)> {
+    if is_anothers(text) {
+        return None;
+    }
+    phrase::find(text, 0).into_iter().find(|found| !found.denied).map(|found| (Weight::Own, found.term))
+}
+
+fn cue(text: &str, cues: &[&str]) -> Option<usize> {
+    cues.iter().filter_map(|cue| position(text, cue)).min()
+}
+
 /// The first opinion after a cue that is not denied; where none follows, one before it.
 fn cued(text: &str, cues: &[&str]) -> Option<Term> {
-    let at = cues.iter().filter_map(|cue| position(text, cue)).min()?;
+    let at = cue(text, cues)?;
     let from = words_before(text, at);
     let after = phrase::find(text, from).into_iter().find(|found| !found.denied);
     let any = || phrase::find(text, 0).into_iter().find(|found| !found.denied && found.end <= at);

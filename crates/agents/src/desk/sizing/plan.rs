@@ -367,17 +367,16 @@ fn within_cash(
     let mut quantities = wanted.clone();
     if let (Some((needed, _)), false) = (total(&wanted), fits(&lots(&wanted))) {
         let full_margin = total(&wanted).map_or(Decimal::ZERO, |(_, margin)| margin);
+        let mut best = vec![Decimal::ZERO; wanted.len()];
         for _ in 0..ROUNDS {
             let Some((needed, margin)) = total(&quantities) else { break };
             let room = cash - (needed - margin);
             quantities = wanted.iter().map(|q| scaled(*q, room, full_margin)).collect();
-            if fits(&lots(&quantities)) {
-                break;
+            if fits(&lots(&quantities)) && quantities.iter().zip(&best).any(|(now, best)| now > best) {
+                best.clone_from(&quantities);
             }
         }
-        if !fits(&lots(&quantities)) {
-            quantities = vec![Decimal::ZERO; wanted.len()];
-        }
+        quantities = best;
         for (opening, quantity) in openings.iter().zip(&quantities) {
             let text = format!(
                 "The orders need {} with fees; {} of cash is there for them.",

@@ -28,7 +28,7 @@ pub enum Amount {
     Money(Decimal),
 }
 
-/// Words that say that nothing is to be traded, or leave it open.
+/// Words for what is counted.
 const SHARES: [&str; 16] = [
     "shares",
     "share",
@@ -82,7 +82,6 @@ impl Size {
         let to = [" to ", "降至", "减至", "减到", "降到", "增至", "加至", "加到"]
             .iter()
             .any(|word| format!(" {plain}").contains(word));
-        // Up to a limit is that limit.
         let amount = match fraction(&plain) {
             Some(amount) => amount,
             None => number(&plain).map_err(|why| fail(&why))?,
@@ -184,10 +183,9 @@ fn number(text: &str) -> Result<Amount, String> {
     }
 }
 
-/// What stands before a bracket, a comma or an `or`.
+/// What stands before a bracket, a comma or an `about`.
 fn head_of(text: &str) -> &str {
-    let cut =
-        ["(", ", ", "，", "；", ";", " or ", " about ", "约"].iter().filter_map(|mark| text.find(mark)).min();
+    let cut = ["(", ", ", "，", "；", ";", " about ", "约"].iter().filter_map(|mark| text.find(mark)).min();
     text[..cut.unwrap_or(text.len())].trim()
 }
 

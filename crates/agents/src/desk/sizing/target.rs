@@ -5,7 +5,7 @@ use super::{Amount, CutCode, Decision, Size, SizingConfig};
 use crate::desk::answer::{Rating, TraderProposal};
 use papertape_core::broker::{Books, Quote, QuoteState};
 use papertape_core::id::Symbol;
-use papertape_core::money::{Price, Quantity};
+use papertape_core::money::Price;
 use rust_decimal::Decimal;
 
 /// What is wanted of one symbol. Quantities are exact, not yet whole lots.
@@ -99,14 +99,15 @@ fn up(
     cuts: &mut Cuts,
 ) -> Option<()> {
     wish.close = (-held).max(Decimal::ZERO);
-    let held = held.max(Decimal::ZERO);
+    let owned = held.max(Decimal::ZERO).checked_mul(wish.price.0)?;
     let weight = frame.config.weights.of(wish.rating)?;
-    let cap = cap(frame, wish.price)?;
+    let cap = frame.cap()?;
     let wanted = match size {
         None => cap.checked_mul(weight)?,
-        Some(size) => aim(frame, wish.price, size, held, cap)?,
+        Some(size) => aim(frame, wish.price, size, owned, cap)?,
     };
-    wish.open = (capped(wish.symbol, wanted, cap, cuts) - held).max(Decimal::ZERO);
+    let more = (capped(wish.symbol, wanted, cap, cuts) - owned).max(Decimal::ZERO);
+    wish.open = more.checked_div(wish.price.0)?;
     Some(())
 }
 
@@ -119,22 +120,21 @@ fn down(
     cuts: &mut Cuts,
 ) -> Option<()> {
     let weight = frame.config.weights.of(wish.rating)?;
-    let cap = cap(frame, wish.price)?;
+    let cap = frame.cap()?;
     let short = weight < Decimal::ZERO;
     if held > Decimal::ZERO {
         let asked = match size {
             // A sizing is about what is held; the table may go on below zero.
             Some(size) => reduction(frame, wish.price, size, held)?,
-            None => held - cap.checked_mul(weight.max(Decimal::ZERO))?,
+            None => {
+                let stays = cap.checked_mul(weight.max(Decimal::ZERO))?;
+                (held.checked_mul(wish.price.0)? - stays).checked_div(wish.price.0)?
+            }
         };
         if asked > held {
-            let numbers = [("asked", asked), ("held", held)];
-            cuts.add(
-                wish.symbol,
-                CutCode::Held,
-                format!("{asked} were to be sold, {held} are held."),
-                &numbers,
-            );
+            let numbers = [("asked", asked.round_dp(4)), ("held", held)];
+            let text = format!("{} were to be sold, {held} are held.", asked.round_dp(4).normalize());
+            cuts.add(wish.symbol, CutCode::Held, text, &numbers);
         }
         wish.close = asked.clamp(Decimal::ZERO, held);
         if !(short && size.is_none()) {
@@ -152,40 +152,43 @@ fn down(
         cuts.add(wish.symbol, CutCode::Shorting, text, &[("weight", weight)]);
         return Some(());
     }
-    let already = (-held).max(Decimal::ZERO);
-    let wanted = match size.filter(|_| held <= Decimal::ZERO) {
+    let owed = (-held).max(Decimal::ZERO).checked_mul(wish.price.0)?;
+    let wanted = match size {
         None => cap.checked_mul(-weight)?,
-        Some(size) => aim(frame, wish.price, size, already, cap)?,
+        Some(size) => aim(frame, wish.price, size, owed, cap)?,
     };
-    wish.open = -(capped(wish.symbol, wanted, cap, cuts) - already).max(Decimal::ZERO);
+    let more = (capped(wish.symbol, wanted, cap, cuts) - owed).max(Decimal::ZERO);
+    wish.open = -more.checked_div(wish.price.0)?;
     Some(())
 }
 
-/// The cap of one symbol as a quantity.
-fn cap(frame: Frame<'_>, price: Price) -> Option<Decimal> {
-    frame.equity.max(Decimal::ZERO).checked_mul(frame.config.symbol_cap)?.checked_div(price.0)
+impl Frame<'_> {
+    /// The cap of one symbol in money.
+    fn cap(self) -> Option<Decimal> {
+        self.share(self.config.symbol_cap)
+    }
+
+    fn share(self, share: Decimal) -> Option<Decimal> {
+        self.equity.max(Decimal::ZERO).checked_mul(share)
+    }
 }
 
-/// The quantity that a position comes to. Shares of something are what it comes to; shares and money
+/// What a position comes to, in money. Shares of something are what it comes to; a number and money
 /// are what is added.
-fn aim(frame: Frame<'_>, price: Price, size: Size, held: Decimal, cap: Decimal) -> Option<Decimal> {
-    let quantity = match size.amount {
-        Amount::Portfolio(share) => {
-            return frame.equity.max(Decimal::ZERO).checked_mul(share)?.checked_div(price.0);
-        }
+fn aim(frame: Frame<'_>, price: Price, size: Size, owned: Decimal, cap: Decimal) -> Option<Decimal> {
+    let value = match size.amount {
+        Amount::Portfolio(share) => return frame.share(share),
         Amount::Position(share) => return cap.checked_mul(share),
-        Amount::Quantity(quantity) => quantity,
-        Amount::Money(money) => money.checked_div(price.0)?,
+        Amount::Quantity(quantity) => quantity.checked_mul(price.0)?,
+        Amount::Money(money) => money,
     };
-    if size.to { Some(quantity) } else { held.checked_add(quantity) }
+    if size.to { Some(value) } else { owned.checked_add(value) }
 }
 
-/// By how much a position is lowered.
+/// By how much a position is lowered, in shares or units.
 fn reduction(frame: Frame<'_>, price: Price, size: Size, held: Decimal) -> Option<Decimal> {
     let quantity = match size.amount {
-        Amount::Portfolio(share) => {
-            frame.equity.max(Decimal::ZERO).checked_mul(share)?.checked_div(price.0)?
-        }
+        Amount::Portfolio(share) => frame.share(share)?.checked_div(price.0)?,
         Amount::Position(share) => held.checked_mul(share)?,
         Amount::Quantity(quantity) => quantity,
         Amount::Money(money) => money.checked_div(price.0)?,
@@ -197,8 +200,8 @@ fn capped(symbol: &Symbol, wanted: Decimal, cap: Decimal, cuts: &mut Cuts) -> De
     if wanted <= cap {
         return wanted;
     }
-    let (shown, most) = (Quantity(wanted.round_dp(4)), Quantity(cap.round_dp(4)));
-    let text = format!("{shown} {symbol} were wanted; the cap of one symbol is {most}.");
-    cuts.add(symbol, CutCode::SymbolCap, text, &[("wanted", shown.0), ("cap", most.0)]);
+    let (shown, most) = (wanted.round_dp(2).normalize(), cap.round_dp(2).normalize());
+    let text = format!("{shown} of {symbol} were wanted; the cap of one symbol is {most}.");
+    cuts.add(symbol, CutCode::SymbolCap, text, &[("wanted", shown), ("cap", most)]);
     cap
 }
