@@ -23,6 +23,8 @@ mod crash_child;
 mod crash_points;
 mod crash_random;
 mod crash_support;
+mod desk_support;
+mod desk_views;
 mod job_budgets;
 mod job_calls;
 mod job_leases;
