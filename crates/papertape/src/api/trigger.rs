@@ -1,5 +1,6 @@
 //! `POST /simulate/trigger`
 
+use super::desk::DeskBody;
 use super::error::ApiError;
 use super::extract::{Body, Object, day, maybe_day};
 use super::queued::QueuedAnswer;
@@ -101,6 +102,9 @@ pub(super) struct AgentBody {
     /// Where it stops.
     #[schema(value_type = Option<LimitsBody>)]
     limits: Option<Object<LimitsBody>>,
+    /// What a desk adds; for the kind `desk` alone.
+    #[schema(value_type = Option<DeskBody>)]
+    desk: Option<Object<DeskBody>>,
 }
 
 /// How an agent works.
@@ -110,6 +114,8 @@ enum KindBody {
     /// One conversation with tools.
     #[default]
     Solo,
+    /// Analysts, a debate, a trader, a risk debate and a portfolio manager, for each symbol.
+    Desk,
 }
 
 /// The language of prompts.
@@ -146,7 +152,7 @@ pub(super) struct SamplingBody {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct LimitsBody {
-    /// The most model calls of one day's conversation.
+    /// The most model calls of one day's conversation; of a desk, of each analyst's.
     #[schema(minimum = 1)]
     max_steps: Option<u32>,
     /// The most attempts at one call.
@@ -251,10 +257,14 @@ fn agent(body: AgentBody) -> Result<AgentConfig, ApiError> {
         .model
         .parse()
         .map_err(|message| ApiError::Invalid(format!("agents: {}: {message}", body.name)))?;
-    let KindBody::Solo = body.kind;
+    let desk = body.desk.map(|Object(desk)| desk.into_config()).transpose();
+    let desk = desk.map_err(|message| ApiError::Invalid(format!("agents: {}: {message}", body.name)))?;
     Ok(AgentConfig {
         name: AgentName::from(body.name),
-        kind: AgentKind::Solo,
+        kind: match body.kind {
+            KindBody::Solo => AgentKind::Solo,
+            KindBody::Desk => AgentKind::Desk,
+        },
         model,
         sampling: body.sampling.map(|Object(sampling)| sampling.into()).unwrap_or_default(),
         language: match body.language {
@@ -264,7 +274,7 @@ fn agent(body: AgentBody) -> Result<AgentConfig, ApiError> {
         instructions: body.instructions,
         tools: body.tools.unwrap_or_default(),
         limits: body.limits.map(|Object(limits)| limits.into()).unwrap_or_default(),
-        desk: None,
+        desk,
     })
 }
 
@@ -314,7 +324,9 @@ impl From<BudgetBody> for Budget {
 }
 
 /// A whole number from 0 to `MOST`.
-fn whole<'de, D: Deserializer<'de>, const MOST: u64>(deserializer: D) -> Result<Option<u64>, D::Error> {
+pub(super) fn whole<'de, D: Deserializer<'de>, const MOST: u64>(
+    deserializer: D,
+) -> Result<Option<u64>, D::Error> {
     match Option::<u64>::deserialize(deserializer)? {
         Some(number) if number > MOST => Err(D::Error::custom(format!("{number} is above {MOST}"))),
         number => Ok(number),
