@@ -74,7 +74,7 @@ async fn a_degraded_analysis_says_what_was_degraded() {
     assert_eq!(answer["research"]["timed_out_nodes"], serde_json::json!(["Bull Researcher"]));
     assert_eq!(answer["research"]["manager_confidence"], 0.5);
     // The clock that the test drives has moved by so much while the node ran.
-    assert_eq!(answer["degradation"]["source_diagnostics"]["Bull Researcher"]["elapsed_ms"], 75_000);
+    assert_eq!(answer["degradation"]["source_diagnostics"]["Bull Researcher"]["elapsed_ms"], 30_000);
     snapshot("live_research_degraded", answer);
     let range = desk.world.good(&format!("/results?job_id={job}")).await;
     let range = &range["results"][0];
