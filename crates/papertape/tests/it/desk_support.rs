@@ -293,6 +293,6 @@ fn house(body: &Value) -> ScriptedAnswer {
     let model = "house::momentum".parse().expect("a model");
     let request = read_request(body, model).expect("a request in the wire format");
     let answer = house::answer(&request).expect("the house model knows it");
-    let tokens = Some(Tokens { input: 100, cached: 0, output: 20 });
+    let tokens = Some(Tokens { input: 1_000, cached: 0, output: 20 });
     ScriptedAnswer::reply(Reply { tokens, ..Reply::from(&answer.reply) })
 }
