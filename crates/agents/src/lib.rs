@@ -8,6 +8,7 @@ pub mod day;
 pub mod desk;
 pub mod graph;
 pub mod prompt;
+pub mod rules;
 pub mod solo;
 pub mod summary;
 pub mod tools;

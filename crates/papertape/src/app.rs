@@ -79,6 +79,14 @@ impl App {
     /// # Errors
     /// As [`App::open`].
     pub fn compose(config: Config, store: Store) -> Result<Self> {
+        Self::compose_over(config, store, Catalogue::bundled())
+    }
+
+    /// As [`Self::compose`], over these datasets.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn compose_over(config: Config, store: Store, catalogue: Catalogue) -> Result<Self> {
         let env = |name: &str| std::env::var(name).ok();
         let gateway = Arc::new(Gateway::new(&config.models, &env).context("models")?);
         let prompts = match &config.prompts.dir {
@@ -86,7 +94,7 @@ impl App {
             None => PromptSet::built_in(),
         };
         let redactor = redactor(&config, &gateway)?;
-        let catalogue = Arc::new(Catalogue::bundled());
+        let catalogue = Arc::new(catalogue);
         let services = Services {
             record: Arc::new(store.clone()),
             queue: Arc::new(store.clone()),

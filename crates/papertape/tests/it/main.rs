@@ -31,6 +31,7 @@ mod desk_views;
 mod job_budgets;
 mod job_calls;
 mod job_leases;
+mod job_markets;
 mod job_states;
 mod mcp_day;
 mod mcp_http;
