@@ -125,8 +125,8 @@ async fn stopped_at(desk: &DeskWorld, held: &'static str, reason: StopReason, ca
         }
     }
     stopper.stop(reason);
-    // What is under way beside it stops by itself, and takes the held call with it; where it is alone, it
-    // is answered.
+    // What is under way beside it stops at its next call, and takes the held call with it, which is sent
+    // again later; where it is alone, it is answered.
     let status = match reason {
         StopReason::Cancelled => JobStatus::Cancelled,
         _ => JobStatus::Queued,
@@ -300,7 +300,7 @@ async fn a_budget_that_is_used_up_is_no_degradation() {
     let expected = exported(&desk, &calm).await;
     let all = desk.server.count();
     let mut stops = BTreeMap::new();
-    for tokens in [6_000, 12_000, 18_000] {
+    for tokens in [5_000, 9_000, 13_000] {
         let before = desk.server.count();
         let (job, end) = desk.run(frugal(Some(tokens))).await;
         let reason = end.error.as_deref().unwrap_or_default();
