@@ -19,3 +19,5 @@ pub mod simulate;
 pub mod stopping;
 mod summarise;
 pub mod worker;
+
+pub use load::document;

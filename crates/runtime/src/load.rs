@@ -41,7 +41,10 @@ pub(crate) async fn rows(
 }
 
 /// A document by its hash; `None` where it is not in the record.
-pub(crate) async fn document(record: &dyn Record, hash: ContentHash) -> Result<Option<Value>, RecordError> {
+///
+/// # Errors
+/// A document that is torn; the record's.
+pub async fn document(record: &dyn Record, hash: ContentHash) -> Result<Option<Value>, RecordError> {
     Ok(documents(record, vec![hash]).await?.remove(&hash))
 }
 

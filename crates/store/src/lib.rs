@@ -43,9 +43,9 @@ mod verify;
 pub use error::StoreError;
 pub use follow::Follower;
 pub use read::{
-    CompletedDay, Counts, DailyValue, DayCounts, DayRow, ExposureView, Instructions, JobDetails, JobEvent,
-    JobFilter, JobOverview, JobTail, MessageView, NewestJob, Page, PageRequest, ResultFilter, SessionFilter,
-    SessionResult, SessionView, StepView, Used,
+    AnalysisFilter, CompletedDay, Counts, DailyValue, DayCounts, DayRow, ExposureView, Instructions,
+    JobDetails, JobEvent, JobFilter, JobOverview, JobTail, MessageView, NewestJob, Page, PageRequest,
+    ResultFilter, SessionFilter, SessionResult, SessionView, StepView, Used,
 };
 pub use store::{Store, Target};
 pub use verify::{Broken, ChainReport, SessionHead};

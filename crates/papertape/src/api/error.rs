@@ -93,6 +93,7 @@ impl From<ViewError> for ApiError {
         match error {
             ViewError::Bad { .. } => Self::Invalid(error.to_string()),
             ViewError::NotFound(what) => Self::NotFound(what),
+            ViewError::Busy(why) => Self::Conflict(why),
             ViewError::Record(cause) => Self::Internal(cause),
         }
     }

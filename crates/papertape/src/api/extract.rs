@@ -165,6 +165,21 @@ impl FromRequestParts<App> for SessionPath {
     }
 }
 
+/// `{ticker}` of a path.
+#[derive(Debug)]
+pub(super) struct TickerPath(pub(super) String);
+
+impl FromRequestParts<App> for TickerPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        match Path::<String>::from_request_parts(parts, app).await {
+            Ok(Path(ticker)) => Ok(Self(ticker)),
+            Err(_) => Err(ApiError::Invalid("ticker: it is not UTF-8".to_owned())),
+        }
+    }
+}
+
 /// A day of the form `YYYY-MM-DD`, and nothing else.
 pub(super) fn day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Date, D::Error> {
     parse_date(&String::deserialize(deserializer)?).map_err(D::Error::custom)

@@ -18,11 +18,13 @@ mod health;
 mod job;
 mod jobs;
 mod landing;
+mod live;
 mod queued;
 mod reasoning;
 mod responses;
 mod results;
 mod resume;
+mod state;
 mod status;
 mod steps;
 mod stream;
@@ -77,6 +79,9 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(exposures::exposures))
         .routes(routes!(datasets::datasets))
         .routes(routes!(dataset::dataset))
+        .routes(routes!(live::live))
+        .routes(routes!(live::session_live))
+        .routes(routes!(state::state))
         .routes(routes!(health::health))
 }
 

@@ -4,8 +4,11 @@
 //! here, at the edge, and nowhere before. Nothing here writes, and nothing knows HTTP.
 
 mod datasets;
+mod desk_state;
 mod health;
 mod jobs;
+mod live;
+mod node_times;
 mod number;
 mod reasoning;
 mod results;
@@ -15,10 +18,15 @@ mod traces;
 pub mod vocabulary;
 
 pub use datasets::{DatasetAnswer, DatasetsAnswer, DatasetsQuery, dataset, datasets};
+pub use desk_state::{DeskStateAnswer, desk_state, desk_states};
 pub use health::{HealthAnswer, HealthState, health};
 pub use jobs::{
     AgentSummary, BranchPoint, ContinuesFrom, DatasetSummary, DayDetail, JobAnswer, JobSummary, JobsAnswer,
     JobsQuery, Progress, SimulationSummary, StatusAnswer, UsageSummary, job, jobs, status,
+};
+pub use live::{
+    CONTRACT_VERSION, LiveAnswer, LiveDegradation, LiveError, LiveQuery, LiveResult, LiveStatus, live,
+    session_live,
 };
 pub use number::number;
 pub use reasoning::{
@@ -64,6 +72,9 @@ pub enum ViewError {
     /// There is nothing of the kind.
     #[error("{0}")]
     NotFound(String),
+    /// It is not there yet.
+    #[error("{0}")]
+    Busy(String),
     /// The record failed.
     #[error(transparent)]
     Record(#[from] anyhow::Error),

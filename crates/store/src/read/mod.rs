@@ -12,7 +12,7 @@ pub use counts::Counts;
 pub use events::{JobEvent, JobTail};
 pub use jobs::{CompletedDay, DayCounts, DayRow, JobDetails, JobFilter, JobOverview, NewestJob, Used};
 pub use page::{Page, PageRequest};
-pub use results::{DailyValue, ResultFilter, SessionResult};
+pub use results::{AnalysisFilter, DailyValue, ResultFilter, SessionResult};
 pub(crate) use results::{read_holding, read_starting};
 pub use sessions::{Instructions, MessageView, SessionFilter, SessionView};
 pub use steps::{ExposureView, StepView};

@@ -8,6 +8,7 @@ use papertape_core::broker::MarketProfile;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::metric::{DayValue, PeriodInput, PeriodMetrics, TradedAmount, period_metrics};
 use papertape_core::money::{Money, Quantity};
+use papertape_core::provenance::SampleQuality;
 use papertape_core::record::DayStatus;
 use papertape_core::time::Date;
 use papertape_store::{PageRequest, ResultFilter, SessionFilter, SessionResult};
@@ -242,18 +243,14 @@ async fn close(app: &App, session: SessionResult) -> Result<Option<Closed>, View
     let fills = trades::fills(app, &session).await?;
     let marked = session.holdings.iter().map(|held| (held.price * Quantity(held.quantity.0)).abs());
     let value = DayValue { day: session.date, portfolio_value, gross_exposure: marked.sum() };
-    let provenance = day::provenance(session.metadata.as_ref());
-    let quality = provenance.data_quality.as_ref();
-    let is_ok =
-        quality.and_then(|quality| quality.get("state")).and_then(|state| state.as_str()) == Some("ok");
-    let is_whole = quality.is_none_or(|quality| quality.get("sources_missing").is_none());
+    let quality = day::provenance(session.metadata.as_ref()).sample_quality;
     let figures = Figures {
         before,
         value,
         fills: fills.iter().map(|filled| filled.amount).collect(),
         closed_pnl: fills.iter().filter_map(|filled| filled.closed_pnl).collect(),
     };
-    Ok(Some(Closed { cash, figures, is_full: is_ok && is_whole, session }))
+    Ok(Some(Closed { cash, figures, is_full: quality == Some(SampleQuality::FullResearch), session }))
 }
 
 async fn result(
