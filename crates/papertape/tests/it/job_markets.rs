@@ -217,7 +217,18 @@ async fn an_a_share_month(on_postgres: bool) {
     let baseline = &month.results["house::buy_and_hold"]["baselines"]["buy_and_hold"];
     let exposure = baseline["period_metrics"]["exposure"].as_f64().expect("a figure");
     assert!((0.75..1.0).contains(&exposure), "{exposure}");
-    assert_eq!(month.world.app.catalogue.list().iter().filter(|entry| entry.market.is_some()).count(), 2);
+    assert_eq!(
+        month
+            .world
+            .app
+            .catalogue
+            .list()
+            .expect("lists")
+            .iter()
+            .filter(|entry| entry.market.is_some())
+            .count(),
+        2
+    );
 }
 
 /// Goal: lots of 100, T+1 and no shorts bind the house models through a whole month with holidays, a cash
