@@ -40,7 +40,7 @@ async fn runs_a_job_until_it_is_killed() {
         let clock = FakeClock::new();
         services.clock = Arc::new(clock.clone());
         std::thread::spawn(move || {
-            for _ in std::io::stdin().bytes().map_while(Result::ok) {
+            for _ in std::io::stdin().lock().bytes().map_while(Result::ok) {
                 clock.advance(deadline);
             }
         });
