@@ -41,9 +41,9 @@ mod verify;
 
 pub use error::StoreError;
 pub use read::{
-    CompletedDay, Counts, DailyValue, DayCounts, DayRow, ExposureView, Instructions, JobDetails, JobEvent,
-    JobFilter, JobOverview, MessageView, NewestJob, Page, PageRequest, ResultFilter, SessionFilter,
-    SessionResult, SessionView, StepView, Used,
+    ArchiveRow, CompletedDay, Counts, DailyValue, DayCounts, DayRow, ExposureView, GivenMemory, Instructions,
+    JobDetails, JobEvent, JobFilter, JobOverview, MemoryFilter, MessageView, NewestJob, Page, PageRequest,
+    Remembered, ResultFilter, SessionFilter, SessionResult, SessionView, StepView, TradeFilter, Used,
 };
 pub use store::{Store, Target};
 pub use verify::{Broken, ChainReport, SessionHead};
