@@ -1,7 +1,8 @@
-//! One agent's trading day: pre, session, bar, close. Reads top to bottom, and everything that it does
+//! One agent's trading day: pre, session, bar, close, post. Reads top to bottom, and everything that it does
 //! is on the tape.
 
 use crate::config::{AgentConfig, AgentKind};
+use crate::memory::{Diary, Memory, MemorySettings};
 use crate::prompt::PromptSet;
 use crate::solo::{self, Brief, Conversation, Ended};
 use crate::tools::trade;
@@ -21,7 +22,10 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The graph of a day in its declared order: where a branch may cut.
-pub const NODES: &[&str] = &["pre#1", "solo#1", "bar#1", "close#1"];
+pub const NODES: &[&str] = &["pre#1", "solo#1", "bar#1", "close#1", POST];
+
+/// The scope of the post phase, in which a model is asked for memories beside the conversation.
+pub const POST: &str = "post#1";
 
 /// Everything about an agent that outlives a day. Stored before the first day and after each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,6 +36,9 @@ pub struct StartState {
     /// session.
     #[serde(default)]
     pub notices: Vec<String>,
+    /// What the trader remembers.
+    #[serde(default, skip_serializing_if = "Memory::is_empty")]
+    pub memory: Memory,
     /// The job's seed.
     pub seed: u64,
 }
@@ -40,7 +47,8 @@ impl StartState {
     /// Nothing but cash.
     #[must_use]
     pub fn new(agent: &AgentConfig, profile: MarketProfile, initial_cash: Money, seed: u64) -> Self {
-        Self { books: Books::new(agent.name.as_str(), profile, initial_cash), notices: Vec::new(), seed }
+        let books = Books::new(agent.name.as_str(), profile, initial_cash);
+        Self { books, notices: Vec::new(), memory: Memory::default(), seed }
     }
 
     /// The state as a document.
@@ -72,6 +80,8 @@ pub struct DayInput<'a> {
     pub day: TradingDay,
     /// Is it the job's last day, at whose end waiting orders expire?
     pub last: bool,
+    /// What of the trader's memory is on.
+    pub memory: MemorySettings,
 }
 
 /// What a day leaves.
@@ -90,17 +100,20 @@ pub struct DayResult {
 /// # Errors
 /// A stop.
 pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) -> Result<DayResult, Stop> {
-    let StartState { mut books, mut notices, seed } = start;
+    let StartState { mut books, mut notices, memory, seed } = start;
     let date = input.day.date;
     let starting = starting_position(&books);
     let at_open = input.dataset.view(input.day.open);
     let at_close = input.dataset.view(input.day.close);
+    let who = (input.agent, input.house_version);
+    let mut diary = Diary::new(who, input.prompts, input.memory, input.symbols, input.day, memory);
 
     let mut ctx = root.child(Key::node("pre"))?;
     let actions = due_actions(input, &books, &at_open);
     let before = broker::pre(&mut books, date, &opens(&at_open, input.symbols), &BTreeMap::new(), &actions);
     let before = fits(before)?;
     notices.extend(keep(&mut ctx, &before).await?);
+    diary.wake(&mut ctx, &books).await?;
 
     let mut ctx = root.child(Key::node("solo"))?;
     let brief = Brief {
@@ -112,8 +125,9 @@ pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) ->
         notices: &notices,
     };
     let talk = match input.agent.kind {
-        AgentKind::Solo => solo::converse(&mut ctx, &brief, &at_open, &mut books).await?,
+        AgentKind::Solo => solo::converse(&mut ctx, &brief, &at_open, &mut books, &diary).await?,
     };
+    diary.heard(&books, talk.spoken());
 
     // What nobody has read is told again.
     if talk.was_heard() {
@@ -133,7 +147,8 @@ pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) ->
     }
     keep_marks(&mut ctx, &end, &at_close).await?;
 
-    let state = StartState { books, notices, seed };
+    let memory = diary.post(root, &mut books).await?;
+    let state = StartState { books, notices, memory, seed };
     let (document, texts) = state.to_doc().into_parts();
     let closing = closing(input, &talk, starting, &end, document);
     Ok(DayResult { state, closing, texts })
@@ -212,7 +227,7 @@ fn filled_row(entry: &BookEntry) -> Option<Implied> {
 }
 
 /// What an entry means for the agent; `None` for what it need not be told.
-fn sentence(entry: &BookEntry) -> Option<String> {
+pub(crate) fn sentence(entry: &BookEntry) -> Option<String> {
     let symbol = entry.symbol.as_ref().map(ToString::to_string).unwrap_or_default();
     match entry.event.as_ref()? {
         LedgerEvent::Fill(fill) => {

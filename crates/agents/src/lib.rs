@@ -5,6 +5,7 @@
 
 pub mod config;
 pub mod day;
+pub mod memory;
 pub mod prompt;
 pub mod solo;
 pub mod summary;

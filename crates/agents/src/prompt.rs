@@ -17,6 +17,14 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("solo-day.en.md", include_str!("prompts/solo-day.en.md")),
     ("solo-day.zh.md", include_str!("prompts/solo-day.zh.md")),
     ("summary.en.md", include_str!("prompts/summary.en.md")),
+    ("memory.en.md", include_str!("prompts/memory.en.md")),
+    ("memory.zh.md", include_str!("prompts/memory.zh.md")),
+    ("memory-repair.en.md", include_str!("prompts/memory-repair.en.md")),
+    ("memory-repair.zh.md", include_str!("prompts/memory-repair.zh.md")),
+    ("round.en.md", include_str!("prompts/round.en.md")),
+    ("round.zh.md", include_str!("prompts/round.zh.md")),
+    ("reflection.en.md", include_str!("prompts/reflection.en.md")),
+    ("reflection.zh.md", include_str!("prompts/reflection.zh.md")),
 ];
 
 /// A set of prompts, and the hash that names it.

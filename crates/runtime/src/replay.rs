@@ -119,6 +119,7 @@ impl Replay<'_> {
             dataset: self.dataset,
             day,
             last,
+            memory: self.config.memory,
         };
         let mut root = session.root();
         let result = run_day(&mut root, &input, start).await?;

@@ -118,6 +118,7 @@ pub async fn place(
     };
     let (reply, kind, implied, entry) = match decision {
         Err(rejection) => {
+            books.note_refusal(&rejection);
             let implied = vec![rejected_row(&rejection)];
             (rejection_json(&rejection), OutcomeKind::Refused, implied, to_value(&rejection))
         }

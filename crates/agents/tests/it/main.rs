@@ -2,6 +2,8 @@
 
 mod calculate;
 mod conversation;
+mod memory_pure;
+mod memory_story;
 mod orders;
 mod outside;
 mod phases;

@@ -9,6 +9,7 @@
 
 mod day;
 mod indicators;
+mod memory;
 mod number;
 mod plan;
 mod solo;
@@ -42,6 +43,7 @@ pub fn check(model: &str) -> Result<(), String> {
 pub fn answer(request: &ModelRequest) -> Result<Answer, String> {
     let strategy = strategy(&request.model.model)?;
     let draft = summary::draft(request)
+        .or_else(|| memory::draft(request, strategy))
         .or_else(|| solo::draft(request, strategy))
         .unwrap_or_else(|| Draft::text(words::nothing_to_do(&request.model)));
     let reply = draft.into_reply(request.messages.len());

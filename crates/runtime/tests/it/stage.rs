@@ -181,6 +181,8 @@ impl Stage {
             data: Arc::new(SmallData::new("2024-01-02", 3).symbol("AAPL", &bars).build()),
             agents: vec![agent("gpt")],
             budget: Budget::default(),
+            memory: papertape_agents::memory::MemorySettings::off(),
+            memory_from: None,
             summaries: false,
             places: 8,
         }
