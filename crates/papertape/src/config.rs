@@ -6,6 +6,7 @@ mod load;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use papertape_agents::config::AgentConfig;
+use papertape_agents::memory::MemorySettings;
 use papertape_core::broker::MarketProfile;
 use papertape_llm::ModelsConfig;
 use papertape_runtime::budget::Budget;
@@ -125,6 +126,8 @@ pub struct SimulationDefaults {
     pub initial_cash: rust_decimal::Decimal,
     /// Write summaries of what agents say?
     pub summaries: bool,
+    /// What of the traders' memory is on.
+    pub memory: MemorySettings,
     /// What a job may use.
     pub budget: Budget,
 }
@@ -137,6 +140,7 @@ impl Default for SimulationDefaults {
             market: "us_equity".to_owned(),
             initial_cash: rust_decimal::Decimal::from(100_000),
             summaries: true,
+            memory: MemorySettings::default(),
             budget: Budget::default(),
         }
     }
@@ -258,6 +262,9 @@ impl Config {
             if name.is_empty() || !name.chars().all(plain) {
                 bail!("tools.{name}: a name is made of letters, digits and `-`");
             }
+        }
+        if let Err((field, reason)) = self.simulation.memory.check() {
+            bail!("simulation.memory.{field}: {reason}");
         }
         let mut names = std::collections::BTreeSet::new();
         if let Some(twice) = self.agents.iter().find(|agent| !names.insert(&agent.name)) {
