@@ -316,3 +316,50 @@ fn a_chinese_trader_remembers_in_chinese() {
     let day = stage.day_with(1, day.result.state, talk);
     assert!(day.question().contains("未平仓头寸：开仓时的依据"), "{}", day.question());
 }
+
+/// Goal: a crash at any transaction of a day that closes a trade, its post phase included, leaves the same
+/// rounds, theses, reflections and state as no crash: each close is reflected on exactly once.
+#[test]
+fn a_crash_reflects_on_no_close_twice() {
+    use papertape_testkit::clock::FakeClock;
+    use papertape_testkit::host::MemoryHost;
+    use papertape_testkit::kept::Kept;
+    use std::sync::{Arc, Mutex};
+
+    let stage = stage(3);
+    let first = stage.day_with(0, stage.start(), model(vec![buy("AAPL", 3)], THESIS));
+    let talk = || {
+        model(
+            vec![
+                call("sell", json!({ "symbol": "AAPL", "quantity": 1 })),
+                call("sell", json!({ "symbol": "AAPL", "quantity": 2 })),
+            ],
+            HOLD,
+        )
+    };
+    let whole = stage.day_with(1, first.result.state.clone(), talk());
+    let rows = |kept: &Kept| kept.implied().into_iter().cloned().collect::<Vec<Implied>>();
+    let mut crashed = 0;
+    for boundary in 0..200 {
+        let kept: Arc<Mutex<Kept>> = Arc::default();
+        let clock = FakeClock::new();
+        let host = || {
+            let answers = talk();
+            MemoryHost::new(&clock, &kept, move |path, request| {
+                let n = path.as_str().rsplit('#').next().and_then(|n| n.parse().ok()).expect("a number");
+                answers(n, request)
+            })
+        };
+        let state = first.result.state.clone();
+        if stage.run(1, state.clone(), &clock, &kept, host().crashing_at(boundary)).is_ok() {
+            break;
+        }
+        crashed += 1;
+        let day =
+            stage.run(1, state, &clock, &kept, host()).unwrap_or_else(|stop| panic!("at {boundary}: {stop}"));
+        assert_eq!(reflections(&day).len(), 2, "at {boundary}");
+        assert_eq!(day.result.state, whole.result.state, "at {boundary}");
+        assert_eq!(rows(&day.kept), rows(&whole.kept), "at {boundary}");
+    }
+    assert!(crashed > 8, "only {crashed} crashes: the post phase was not reached");
+}

@@ -181,8 +181,6 @@ impl Stage {
             data: Arc::new(SmallData::new("2024-01-02", 3).symbol("AAPL", &bars).build()),
             agents: vec![agent("gpt")],
             budget: Budget::default(),
-            memory: papertape_agents::memory::MemorySettings::off(),
-            memory_from: None,
             summaries: false,
             places: 8,
         }
@@ -209,6 +207,8 @@ impl Stage {
             seed: 7,
             prompts: PromptSet::built_in().hash(),
             summaries: self.summaries,
+            memory: papertape_agents::memory::MemorySettings::off(),
+            memory_from: None,
             starts,
             continues: BTreeMap::new(),
             branch: None,

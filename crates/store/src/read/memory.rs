@@ -165,6 +165,31 @@ impl Store {
         self.read(move |db| given(db, session).boxed()).await
     }
 
+    /// The ids of the reflections that a job's sessions of one agent were given, each once, with the job
+    /// that it was taken over from.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn lessons_given(
+        &self,
+        job: &JobId,
+        agent: &AgentName,
+    ) -> Result<Vec<(String, Option<JobId>)>, StoreError> {
+        let wanted = Arc::new((job.clone(), agent.clone()));
+        self.read(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move {
+                let sql = "SELECT DISTINCT m.memory_id, m.job FROM session_memory m
+                    JOIN trading_sessions s ON s.id = m.session_id
+                    WHERE s.job_id = $1 AND s.model = $2 AND m.kind = 'trade'";
+                let rows = db.query(sql, params![&wanted.0, &wanted.1]).await?;
+                rows.into_iter().map(|mut row| Ok((row.get()?, row.get()?))).collect()
+            }
+            .boxed()
+        })
+        .await
+    }
+
     /// Keeps folded reflections; those of the same period are replaced.
     ///
     /// # Errors

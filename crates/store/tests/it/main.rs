@@ -5,6 +5,7 @@ mod dev;
 mod files;
 mod group;
 mod interrupted;
+mod memory;
 mod pages;
 mod places;
 mod size;
