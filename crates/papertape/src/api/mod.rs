@@ -15,11 +15,13 @@ mod health;
 mod job;
 mod jobs;
 mod landing;
+mod memory;
 mod queued;
 mod reasoning;
 mod responses;
 mod results;
 mod resume;
+mod session_memory;
 mod status;
 mod steps;
 mod trigger;
@@ -48,6 +50,7 @@ use utoipa_axum::routes;
     tags(
         (name = "simulation", description = "Start, watch, stop and resume simulations"),
         (name = "record", description = "What agents were shown, said, decided and did"),
+        (name = "memory", description = "What traders remember, and what of it they were given"),
         (name = "server", description = "The server itself"),
     )
 )]
@@ -67,6 +70,12 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(results::results))
         .routes(routes!(steps::steps))
         .routes(routes!(exposures::exposures))
+        .routes(routes!(memory::rounds_of))
+        .routes(routes!(memory::open_positions))
+        .routes(routes!(memory::trades))
+        .routes(routes!(memory::archives))
+        .routes(routes!(memory::compact))
+        .routes(routes!(session_memory::session_memory))
         .routes(routes!(health::health))
 }
 

@@ -5,6 +5,7 @@
 
 mod health;
 mod jobs;
+mod memory;
 mod number;
 mod reasoning;
 mod results;
@@ -15,6 +16,12 @@ pub use health::{HealthAnswer, HealthState, health};
 pub use jobs::{
     AgentSummary, BranchPoint, ContinuesFrom, DatasetSummary, DayDetail, JobAnswer, JobSummary, JobsAnswer,
     JobsQuery, Progress, SimulationSummary, StatusAnswer, UsageSummary, job, jobs, status,
+};
+pub use memory::{
+    ArchiveAnswer, ArchivesAnswer, AssetAnswer, ClaimAnswer, DeviationAnswer, GivenAnswer, GivenItem,
+    MemoryQuery, OpenPositionAnswer, OpenPositionsAnswer, ReflectionAnswer, RoundAnswer, RoundsAnswer,
+    SessionMemoryAnswer, TradesAnswer, TradesQuery, memory_archives, memory_compact, memory_open,
+    memory_rounds, memory_trades, session_memory,
 };
 pub use number::number;
 pub use reasoning::{
