@@ -15,6 +15,7 @@ mod gateway;
 pub mod house;
 mod http;
 mod keys;
+mod note;
 mod prices;
 mod provider;
 mod reply;

@@ -6,6 +6,7 @@ use papertape_core::id::{ContentHash, Symbol};
 use papertape_core::market::Dataset;
 use papertape_core::time::Date;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The fewest hex digits by which a dataset can be called.
@@ -16,6 +17,8 @@ const FEWEST_DIGITS: usize = 6;
 pub struct Catalogue {
     /// In the order in which they were added.
     datasets: Vec<Arc<Dataset>>,
+    /// The market profile that a dataset is traded by where nobody names one, by the dataset's name.
+    markets: BTreeMap<String, String>,
 }
 
 /// One dataset of a catalogue.
@@ -37,13 +40,16 @@ pub struct Entry {
     pub days: usize,
     /// How many bars it has.
     pub bars: usize,
+    /// The market profile that it is traded by where nobody names one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub market: Option<String>,
 }
 
 impl Catalogue {
     /// A catalogue of the bundled datasets.
     #[must_use]
     pub fn bundled() -> Self {
-        Self { datasets: vec![bundled()] }
+        Self { datasets: vec![bundled()], markets: BTreeMap::new() }
     }
 
     /// Adds a dataset.
@@ -61,10 +67,28 @@ impl Catalogue {
         Ok(())
     }
 
+    /// Adds a dataset together with the market profile that it is traded by where nobody names one.
+    ///
+    /// # Errors
+    /// As [`Self::add`]; the first to name a market stays.
+    pub fn add_with_market(&mut self, dataset: Arc<Dataset>, market: &str) -> Result<(), MarketError> {
+        let name = dataset.name().to_owned();
+        self.add(dataset)?;
+        self.markets.entry(name).or_insert_with(|| market.to_owned());
+        Ok(())
+    }
+
+    /// The market profile that a dataset is traded by where nobody names one; `None` where its source
+    /// says nothing.
+    #[must_use]
+    pub fn default_market(&self, dataset: &Dataset) -> Option<String> {
+        self.markets.get(dataset.name()).cloned()
+    }
+
     /// Its datasets, by name.
     #[must_use]
     pub fn list(&self) -> Vec<Entry> {
-        let mut entries: Vec<Entry> = self.datasets.iter().map(|one| Entry::of(one)).collect();
+        let mut entries: Vec<Entry> = self.datasets.iter().map(|one| self.entry(one)).collect();
         entries.sort_by(|a, b| a.name.cmp(&b.name));
         entries
     }
@@ -92,12 +116,10 @@ impl Catalogue {
             }),
         }
     }
-}
 
-impl Entry {
-    fn of(dataset: &Dataset) -> Self {
+    fn entry(&self, dataset: &Dataset) -> Entry {
         let date = |day: Option<&papertape_core::market::TradingDay>| day.map(|day| day.date);
-        Self {
+        Entry {
             name: dataset.name().to_owned(),
             hash: dataset.hash(),
             zone: dataset.zone().to_owned(),
@@ -106,6 +128,7 @@ impl Entry {
             last_day: date(dataset.days().last()),
             days: dataset.days().len(),
             bars: dataset.bar_count(),
+            market: self.default_market(dataset),
         }
     }
 }

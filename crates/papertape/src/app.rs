@@ -2,6 +2,7 @@
 
 use crate::config::{Config, Mode, prompt_overrides};
 use crate::mcp::McpTools;
+use crate::streams::Streams;
 use anyhow::{Context as _, Result};
 use papertape_agents::prompt::PromptSet;
 use papertape_core::id::ContentHash;
@@ -34,6 +35,8 @@ pub struct App {
     pub gateway: Arc<Gateway>,
     /// Runs jobs in this process.
     pub worker: Worker,
+    /// Open streams of this process.
+    pub streams: Arc<Streams>,
 }
 
 /// How a command uses the record.
@@ -76,6 +79,14 @@ impl App {
     /// # Errors
     /// As [`App::open`].
     pub fn compose(config: Config, store: Store) -> Result<Self> {
+        Self::compose_over(config, store, Catalogue::bundled())
+    }
+
+    /// As [`Self::compose`], over these datasets.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn compose_over(config: Config, store: Store, catalogue: Catalogue) -> Result<Self> {
         let env = |name: &str| std::env::var(name).ok();
         let gateway = Arc::new(Gateway::new(&config.models, &env).context("models")?);
         let prompts = match &config.prompts.dir {
@@ -83,7 +94,7 @@ impl App {
             None => PromptSet::built_in(),
         };
         let redactor = redactor(&config, &gateway)?;
-        let catalogue = Arc::new(Catalogue::bundled());
+        let catalogue = Arc::new(catalogue);
         let services = Services {
             record: Arc::new(store.clone()),
             queue: Arc::new(store.clone()),
@@ -102,7 +113,15 @@ impl App {
             parallel_jobs: config.worker.parallel_jobs,
         };
         let worker = Worker::new(services.clone(), options);
-        Ok(Self { config: Arc::new(config), store, services, catalogue, gateway, worker })
+        Ok(Self {
+            config: Arc::new(config),
+            store,
+            services,
+            catalogue,
+            gateway,
+            worker,
+            streams: Arc::default(),
+        })
     }
 
     /// Tells the worker of this process that there may be a job.

@@ -176,11 +176,21 @@ pub struct ServerConfig {
     pub body_limit_bytes: usize,
     /// Names, besides loopback's, that requests may come to (the `Host` header).
     pub allowed_hosts: Vec<String>,
+    /// Origins of other sites whose pages may use the API (CORS).
+    pub allowed_origins: Vec<String>,
+    /// The most streams that one client may have open.
+    pub streams_per_client: usize,
 }
 
 impl Default for ServerConfig {
     fn default() -> Self {
-        Self { work: true, body_limit_bytes: 1_048_576, allowed_hosts: Vec::new() }
+        Self {
+            work: true,
+            body_limit_bytes: 1_048_576,
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            streams_per_client: 64,
+        }
     }
 }
 

@@ -10,5 +10,6 @@ pub mod app;
 pub mod cli;
 pub mod config;
 pub mod mcp;
+pub mod streams;
 pub mod trigger;
 pub mod view;

@@ -7,6 +7,8 @@ use papertape_core::market::{
     BarRange, Indicator, IndicatorColumn, IndicatorTable, MarketView, PriceKind, ReadError,
 };
 use papertape_core::message::ToolSpec;
+use papertape_core::money::Price;
+use rust_decimal::Decimal;
 use serde_json::{Map, Value, json};
 
 /// Bars of one answer at the most.
@@ -113,10 +115,10 @@ fn get_bars(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading,
         .map(|bar| {
             json!({
                 "date": bar.date,
-                "open": number(bar.open.0.round_dp(4)),
-                "high": number(bar.high.0.round_dp(4)),
-                "low": number(bar.low.0.round_dp(4)),
-                "close": number(bar.close.0.round_dp(4)),
+                "open": number(shown(bar.open)),
+                "high": number(shown(bar.high)),
+                "low": number(shown(bar.low)),
+                "close": number(shown(bar.close)),
                 "volume": number(bar.volume.0.round_dp(0)),
             })
         })
@@ -135,7 +137,7 @@ fn get_indicators(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Re
     let value = json!({
         "symbol": symbol,
         "as_of": table.value.dates.last(),
-        "indicators": newest(&table.value),
+        "indicators": newest(view, &symbol, &table.value),
     });
     Ok(Reading::of(value, vec![table.exposure]))
 }
@@ -165,15 +167,41 @@ pub(super) fn usual() -> Vec<Indicator> {
     USUAL.iter().filter_map(|name| indicator(name).ok()).collect()
 }
 
-/// The newest value of each column; null where there is too little data.
-pub(crate) fn newest(table: &IndicatorTable) -> Map<String, Value> {
+/// The newest value of each column; null where there is too little data. Six decimals, and as many more
+/// as a price of the symbol below 1 has zeros behind its point: enough for any price, and the same text
+/// on every machine.
+pub(crate) fn newest(view: &MarketView<'_>, symbol: &Symbol, table: &IndicatorTable) -> Map<String, Value> {
+    // The table has shown the close already.
+    let close = view.last_close(symbol).map_or(Decimal::ONE, |read| read.value.price.0);
+    let decimals = 6 + zeros(close);
     let newest = |column: &IndicatorColumn| column.values.last().copied().flatten();
-    table.columns.iter().map(|column| (key(&column.name), rounded(newest(column)))).collect()
+    table.columns.iter().map(|column| (key(&column.name), rounded(newest(column), decimals))).collect()
 }
 
-/// Six decimals: enough for any price, and the same text on every machine.
-pub(super) fn rounded(value: Option<f64>) -> Value {
-    value.map_or(Value::Null, |value| json!((value * 1e6).round() / 1e6))
+/// So many decimals of a figure.
+pub(super) fn rounded(value: Option<f64>, decimals: u32) -> Value {
+    let scale = 10_f64.powi(i32::try_from(decimals).unwrap_or(6));
+    value.map_or(Value::Null, |value| json!((value * scale).round() / scale))
+}
+
+/// Significant digits of a price below 1.
+const DIGITS: u32 = 6;
+
+/// A bar's price as it is shown: four decimals, below 1 six digits.
+pub(crate) fn shown(price: Price) -> Decimal {
+    let dp = if price.0 < Decimal::ONE { DIGITS + zeros(price.0) } else { 4 };
+    price.0.round_dp(dp)
+}
+
+/// How many zeros a price below 1 has behind its point before the first digit; none from 1 on.
+fn zeros(price: Decimal) -> u32 {
+    let mut zeros = 0;
+    let mut left = price.abs() * Decimal::TEN;
+    while left < Decimal::ONE && zeros < 12 {
+        zeros += 1;
+        left *= Decimal::TEN;
+    }
+    zeros
 }
 
 /// Reads `sma_20` and `sma(20)` alike.

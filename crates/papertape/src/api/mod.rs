@@ -25,6 +25,7 @@ mod resume;
 mod session_memory;
 mod status;
 mod steps;
+mod stream;
 mod trigger;
 
 use crate::app::App;
@@ -32,6 +33,8 @@ use anyhow::{Context as _, Result};
 use axum::Router;
 use error::ApiError;
 use papertape_runtime::stopping::StopSignal;
+use std::net::SocketAddr;
+use std::sync::Arc;
 use tokio::net::TcpListener;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -67,6 +70,7 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(branch::branch))
         .routes(routes!(jobs::jobs))
         .routes(routes!(job::job))
+        .routes(routes!(stream::stream))
         .routes(routes!(reasoning::reasoning))
         .routes(routes!(results::results))
         .routes(routes!(steps::steps))
@@ -103,8 +107,12 @@ pub fn router(app: App) -> Router {
 /// # Errors
 /// The listener's.
 pub async fn serve(app: App, listener: TcpListener, mut shutdown: StopSignal) -> Result<()> {
+    let streams = Arc::clone(&app.streams);
     let stopped = async move {
         shutdown.stopped().await;
+        // They have no end of their own to wait for.
+        streams.close();
     };
-    axum::serve(listener, router(app)).with_graceful_shutdown(stopped).await.context("the server failed")
+    let service = router(app).into_make_service_with_connect_info::<SocketAddr>();
+    axum::serve(listener, service).with_graceful_shutdown(stopped).await.context("the server failed")
 }

@@ -59,7 +59,7 @@ pub(super) struct TriggerBody {
     symbols: Option<Vec<String>>,
     /// The dataset's name, or the first digits of its hash.
     dataset: Option<String>,
-    /// The market profile's name.
+    /// The market profile's name; the dataset's own by default, else the config's.
     market: Option<String>,
     /// What each agent starts with.
     #[serde(default, deserialize_with = "maybe_amount")]

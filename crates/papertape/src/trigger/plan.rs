@@ -22,8 +22,7 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<Planned, Trigge
     let wanted = request.dataset.as_deref().unwrap_or(&defaults.dataset);
     let dataset = app.catalogue.open(wanted).map_err(|error| bad("dataset", error.to_string()))?;
     let end_date = request.end_date.ok_or_else(|| bad("end_date", "it is missing"))?;
-    let market = request.market.as_deref().unwrap_or(&defaults.market);
-    let market = app.config.market(market).map_err(|message| bad("market", message))?;
+    let market = market(app, request, &dataset)?;
     let cash = request.initial_cash.unwrap_or(defaults.initial_cash);
     if cash <= Decimal::ZERO || cash > Decimal::from(1_000_000_000_000_u64) {
         return Err(bad("initial_cash", "it must be above 0 and at most 1000000000000"));
@@ -68,6 +67,20 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<Planned, Trigge
         ));
     }
     Ok(Planned { config, days, texts: texts.into_values().collect(), warnings, supersedes })
+}
+
+/// The market's rules: those that the request names, else those that the dataset is traded by, else the
+/// config's.
+fn market(app: &App, request: &Request, dataset: &Dataset) -> Result<MarketProfile, TriggerError> {
+    if let Some(asked) = &request.market {
+        return app.config.market(asked).map_err(|message| bad("market", message));
+    }
+    match app.catalogue.default_market(dataset) {
+        Some(own) => app.config.market(&own).map_err(|message| {
+            bad("market", format!("{} is traded by `{own}`, but {message}; name one", dataset.name()))
+        }),
+        None => app.config.market(&app.config.simulation.market).map_err(|message| bad("market", message)),
+    }
 }
 
 /// The part of planning that asks the record what there is already.

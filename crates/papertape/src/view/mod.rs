@@ -10,6 +10,7 @@ mod number;
 mod reasoning;
 mod results;
 mod sessions;
+mod stream;
 pub mod vocabulary;
 
 pub use health::{HealthAnswer, HealthState, health};
@@ -37,6 +38,7 @@ pub use results::{
 pub use sessions::{
     ExposureAnswer, ExposuresAnswer, SessionQuery, StepAnswer, StepsAnswer, exposures, steps,
 };
+pub use stream::{StreamData, StreamEvent, StreamReader, StreamedJob, stream};
 
 use crate::app::App;
 use crate::config::Mode;

@@ -3,6 +3,7 @@
 mod branch;
 mod budget;
 mod calls;
+mod desk;
 mod jobs;
 mod retry;
 mod stage;

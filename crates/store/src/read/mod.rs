@@ -10,7 +10,7 @@ mod sessions;
 mod steps;
 
 pub use counts::Counts;
-pub use events::JobEvent;
+pub use events::{JobEvent, JobTail};
 pub use jobs::{CompletedDay, DayCounts, DayRow, JobDetails, JobFilter, JobOverview, NewestJob, Used};
 pub use memory::{ArchiveRow, GivenMemory, MemoryFilter, Remembered, TradeFilter};
 pub use page::{Page, PageRequest};
