@@ -6,6 +6,7 @@ use super::{Planned, Request, TriggerError, bad};
 use crate::app::App;
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::StartState;
+use papertape_core::broker::MarketProfile;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::market::Dataset;
 use papertape_core::money::Money;
