@@ -1,9 +1,10 @@
-//! One agent's trading day: pre, session, bar, close. Reads top to bottom, and everything that it does
+//! One agent's trading day: pre, session, bar, close, post. Reads top to bottom, and everything that it does
 //! is on the tape.
 
 use crate::config::{AgentConfig, AgentKind};
 use crate::desk::{self, DeskDay};
 use crate::graph::Graph;
+use crate::memory::{Diary, Memory, MemorySettings, Spoken};
 use crate::prompt::PromptSet;
 use crate::solo::{self, Brief, Conversation};
 use crate::tools::trade;
@@ -23,6 +24,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The scope of the post phase, in which a model is asked for memories beside the conversation.
+pub const POST: &str = "post#1";
+
 /// The last node of a day.
 const CLOSE: &str = "close#1";
 
@@ -35,6 +39,9 @@ pub struct StartState {
     /// session.
     #[serde(default)]
     pub notices: Vec<String>,
+    /// What the trader remembers.
+    #[serde(default, skip_serializing_if = "Memory::is_empty")]
+    pub memory: Memory,
     /// The job's seed.
     pub seed: u64,
 }
@@ -43,7 +50,8 @@ impl StartState {
     /// Nothing but cash.
     #[must_use]
     pub fn new(agent: &AgentConfig, profile: MarketProfile, initial_cash: Money, seed: u64) -> Self {
-        Self { books: Books::new(agent.name.as_str(), profile, initial_cash), notices: Vec::new(), seed }
+        let books = Books::new(agent.name.as_str(), profile, initial_cash);
+        Self { books, notices: Vec::new(), memory: Memory::default(), seed }
     }
 
     /// The state as a document.
@@ -77,6 +85,8 @@ pub struct DayInput<'a> {
     pub day: TradingDay,
     /// Is it the job's last day, at whose end waiting orders expire?
     pub last: bool,
+    /// What of the trader's memory is on.
+    pub memory: MemorySettings,
 }
 
 /// An agent that is another one from a place of the day on.
@@ -119,17 +129,19 @@ pub struct DayResult {
 /// # Errors
 /// A stop.
 pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) -> Result<DayResult, Stop> {
-    let StartState { mut books, mut notices, seed } = start;
+    let StartState { mut books, mut notices, memory, seed } = start;
     let date = input.day.date;
     let starting = starting_position(&books);
     let at_open = input.dataset.view(input.day.open);
     let at_close = input.dataset.view(input.day.close);
+    let mut diary = Diary::new(input, input.agent_at(POST), memory);
 
     let mut ctx = root.child(Key::node("pre"))?;
     let actions = due_actions(input, &books, &at_open);
     let before = broker::pre(&mut books, date, &opens(&at_open, input.symbols), &BTreeMap::new(), &actions);
     let before = fits(before)?;
     notices.extend(keep(&mut ctx, &before).await?);
+    diary.wake(&mut ctx, &books).await?;
 
     let work = match input.agent.kind {
         AgentKind::Solo => {
@@ -143,10 +155,13 @@ pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) ->
                 date,
                 notices: &notices,
             };
-            Work::Solo(agent, solo::converse(&mut ctx, &brief, &at_open, &mut books).await?)
+            Work::Solo(agent, solo::converse(&mut ctx, &brief, &at_open, &mut books, &diary).await?)
         }
-        AgentKind::Desk => Work::Desk(desk::run(root, input, (&at_open, &notices), &mut books).await?),
+        AgentKind::Desk => {
+            Work::Desk(desk::run(root, input, (&at_open, &notices, &diary), &mut books).await?)
+        }
     };
+    diary.heard(&books, work.spoken());
 
     // What nobody has read is told again.
     if work.was_heard() {
@@ -167,7 +182,8 @@ pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) ->
     }
     keep_marks(&mut ctx, &end, &at_close).await?;
 
-    let state = StartState { books, notices, seed };
+    let memory = diary.post(root, &end.journal, books.account()).await?;
+    let state = StartState { books, notices, memory, seed };
     let (document, texts) = state.to_doc().into_parts();
     let closing = closing(input, &work, starting, &end, document);
     Ok(DayResult { state, closing, texts })
@@ -186,6 +202,14 @@ impl Work<'_> {
         match self {
             Self::Solo(_, talk) => talk.was_heard(),
             Self::Desk(day) => day.was_heard(),
+        }
+    }
+
+    /// How it ended, for the trader's memory.
+    fn spoken(&self) -> Spoken {
+        match self {
+            Self::Solo(_, talk) => talk.spoken(),
+            Self::Desk(day) => day.spoken(),
         }
     }
 

@@ -4,6 +4,7 @@
 //! until their orders are sized, and its analysts not until all of them have reported.
 
 use crate::config::{AgentConfig, AgentKind};
+use crate::day::POST;
 use crate::desk::config::Analyst;
 use crate::desk::roles;
 use papertape_core::id::Symbol;
@@ -50,13 +51,13 @@ impl Graph {
     pub fn of(agent: &AgentConfig, symbols: &BTreeSet<Symbol>) -> Self {
         match agent.kind {
             AgentKind::Solo => {
-                let root: &[&str] = &["pre#1", "solo#1", "bar#1", "close#1"];
+                let root: &[&str] = &["pre#1", "solo#1", "bar#1", "close#1", POST];
                 Self { root, nodes: Vec::new(), symbols: BTreeSet::new() }
             }
             AgentKind::Desk => {
                 let config = agent.desk_config();
                 Self {
-                    root: &["pre#1", "", "sizing#1", "bar#1", "close#1"],
+                    root: &["pre#1", "", "sizing#1", "bar#1", "close#1", POST],
                     nodes: desk_nodes(
                         &config.selected_analysts,
                         config.max_debate_rounds,

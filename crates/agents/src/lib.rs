@@ -7,6 +7,7 @@ pub mod config;
 pub mod day;
 pub mod desk;
 pub mod graph;
+pub mod memory;
 pub mod prompt;
 pub mod rules;
 pub mod solo;

@@ -1,6 +1,7 @@
 //! The solo trader: one conversation with tools.
 
 use crate::config::AgentConfig;
+use crate::memory::{Diary, Spoken, recall};
 use crate::prompt::PromptSet;
 use crate::rules::rules;
 use crate::tools::{self, Arguments, Reading, calculate, market, number, portfolio, trade};
@@ -73,9 +74,22 @@ pub struct Conversation {
     pub steps: u32,
     /// Tool servers that could not be asked, with the reason.
     pub tools_missing: BTreeMap<String, String>,
+    /// The last thing that the model said. It is a message, and so no part of the metadata.
+    #[serde(skip)]
+    pub last_words: String,
 }
 
 impl Conversation {
+    /// How the session ended, for the trader's memory.
+    #[must_use]
+    pub fn spoken(&self) -> Spoken {
+        Spoken {
+            heard: self.was_heard(),
+            degraded: matches!(self.ended, Ended::Failed { .. } | Ended::CutShort),
+            decision: self.last_words.replace(FINISH_SIGNAL, "").trim().to_owned(),
+        }
+    }
+
     /// Has the model answered at all, and so read the day's question?
     #[must_use]
     pub fn was_heard(&self) -> bool {
@@ -106,10 +120,14 @@ pub async fn converse(
     brief: &Brief<'_>,
     view: &MarketView<'_>,
     books: &mut Books,
+    diary: &Diary<'_>,
 ) -> Result<Conversation, Stop> {
     let outside = Outside::ask(ctx, brief).await?;
-    let mut talk = Conversation { ended: Ended::StepLimit, steps: 0, tools_missing: outside.missing.clone() };
-    let (instructions, opening, shown) = match prompts(brief, view, books) {
+    let tools_missing = outside.missing.clone();
+    let last_words = String::new();
+    let mut talk = Conversation { ended: Ended::StepLimit, steps: 0, tools_missing, last_words };
+    let past = recall(ctx, &diary.reader(books.account()), None).await?;
+    let (instructions, opening, shown) = match past.and_then(|past| prompts(brief, view, books, &past)) {
         Ok(texts) => texts,
         Err(message) => {
             talk.ended = Ended::BadPrompt { message };
@@ -139,6 +157,9 @@ pub async fn converse(
             }
         };
         request.messages.push(reply.to_message());
+        if !reply.text.trim().is_empty() {
+            talk.last_words.clone_from(&reply.text);
+        }
         for call in &reply.tool_calls {
             let content = run_tool(ctx, brief, view, books, &outside, call).await?;
             let (call_id, name) = (call.id.clone(), call.name.clone());
@@ -261,6 +282,7 @@ fn prompts(
     brief: &Brief<'_>,
     view: &MarketView<'_>,
     books: &Books,
+    past: &str,
 ) -> Result<(String, String, Vec<Implied>), String> {
     let language = brief.agent.language;
     let system = brief.prompts.render(
@@ -300,6 +322,7 @@ fn prompts(
             "cash": number(account.cash().0).to_string(),
             "holdings": Value::Object(holdings).to_string(),
             "pending": (!pending.is_empty()).then(|| Value::Array(pending).to_string()),
+            "past": past,
             "notices": brief.notices,
         }),
     );

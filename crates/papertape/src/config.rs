@@ -6,6 +6,7 @@ mod load;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use papertape_agents::config::AgentConfig;
+use papertape_agents::memory::MemorySettings;
 use papertape_core::broker::MarketProfile;
 use papertape_llm::ModelsConfig;
 use papertape_market::download::DownloadConfig;
@@ -130,6 +131,8 @@ pub struct SimulationDefaults {
     pub initial_cash: rust_decimal::Decimal,
     /// Write summaries of what agents say?
     pub summaries: bool,
+    /// What of the traders' memory is on.
+    pub memory: MemorySettings,
     /// What a job may use.
     pub budget: Budget,
 }
@@ -142,6 +145,7 @@ impl Default for SimulationDefaults {
             market: "us_equity".to_owned(),
             initial_cash: rust_decimal::Decimal::from(100_000),
             summaries: true,
+            memory: MemorySettings::default(),
             budget: Budget::default(),
         }
     }
@@ -283,6 +287,9 @@ impl Config {
             }
         }
         self.download.check().map_err(|reason| anyhow!(reason))?;
+        if let Err((field, reason)) = self.simulation.memory.check() {
+            bail!("simulation.memory.{field}: {reason}");
+        }
         let mut names = std::collections::BTreeSet::new();
         if let Some(twice) = self.agents.iter().find(|agent| !names.insert(&agent.name)) {
             bail!("agents: the name `{}` stands twice", twice.name);

@@ -2,6 +2,7 @@
 
 use crate::budget::Budget;
 use papertape_agents::config::AgentConfig;
+use papertape_agents::memory::MemorySettings;
 use papertape_core::broker::MarketProfile;
 use papertape_core::id::{AgentName, ContentHash, JobId, Symbol};
 use papertape_core::json::{self, to_value};
@@ -36,6 +37,12 @@ pub struct SimulationConfig {
     pub prompts: ContentHash,
     /// Write summaries?
     pub summaries: bool,
+    /// What of the traders' memory is on. A job of before there was one has none.
+    #[serde(default = "MemorySettings::off", skip_serializing_if = "MemorySettings::is_off")]
+    pub memory: MemorySettings,
+    /// The job whose memory each agent starts with; its content is in the start states.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_from: Option<JobId>,
     /// Hash of each agent's start state, a document of the record.
     pub starts: BTreeMap<AgentName, ContentHash>,
     /// Which earlier jobs agents go on from.
@@ -114,7 +121,7 @@ impl SimulationConfig {
     /// same state. `start` is the state before its first day, whichever job that was in.
     #[must_use]
     pub fn agent_hash(&self, agent: &AgentConfig, start: ContentHash) -> ContentHash {
-        json::hash(&json!({
+        let mut whole = json!({
             "agent": agent.fingerprint(),
             "dataset": self.dataset.hash,
             "symbols": self.symbols,
@@ -123,7 +130,11 @@ impl SimulationConfig {
             "start": start,
             "branch": self.branch_doc(),
             "format": [FORMAT_VERSION, papertape_core::redact::VERSION],
-        }))
+        });
+        if !self.memory.is_off() {
+            whole["memory"] = to_value(&self.memory);
+        }
+        json::hash(&whole)
     }
 
     /// The day after which an agent goes on in this job; `None` where it begins with its first.

@@ -58,6 +58,7 @@ impl AgentDay {
             dataset,
             day,
             last,
+            memory: config.memory,
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::host::{JobRun, LiveHost};
 use crate::load::{self, stop_of};
 use futures::StreamExt as _;
 use papertape_agents::config::AgentConfig;
+use papertape_agents::day::POST;
 use papertape_agents::summary::{is_read_for_session, message_request, session_request};
 use papertape_core::id::JobId;
 use papertape_core::message::{ModelReply, ModelRequest};
@@ -72,6 +73,8 @@ async fn summarise(run: &Arc<JobRun>, agent: &AgentConfig, id: SessionId, date: 
 fn said(rows: Vec<papertape_core::record::TapeRow>) -> Vec<(StepPath, String)> {
     rows.into_iter()
         .filter(|row| row.path.kind() == "model" && row.state == State::Done(OutcomeKind::Ok))
+        // What the model says beside the conversation is no message.
+        .filter(|row| !row.path.is_within(POST))
         .filter_map(|row| {
             let reply: ModelReply = serde_json::from_value(row.outcome?).ok()?;
             Some((row.path, reply.text)).filter(|(_, text)| !text.trim().is_empty())

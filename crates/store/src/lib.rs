@@ -43,9 +43,10 @@ mod verify;
 pub use error::StoreError;
 pub use follow::Follower;
 pub use read::{
-    AnalysisFilter, CompletedDay, Counts, DailyValue, DayCounts, DayRow, ExposureView, Instructions,
-    JobDetails, JobEvent, JobFilter, JobOverview, JobTail, MessageView, NewestJob, Page, PageRequest,
-    ResultFilter, SessionFilter, SessionResult, SessionView, StepView, Used,
+    AnalysisFilter, ArchiveRow, CompletedDay, Counts, DailyValue, DayCounts, DayRow, ExposureView,
+    GivenMemory, Instructions, JobDetails, JobEvent, JobFilter, JobOverview, JobTail, MemoryFilter,
+    MessageView, NewestJob, Page, PageRequest, Remembered, ResultFilter, SessionFilter, SessionResult,
+    SessionView, StepView, TradeFilter, Used,
 };
 pub use store::{Store, Target};
 pub use verify::{Broken, ChainReport, SessionHead};

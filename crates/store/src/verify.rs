@@ -266,6 +266,10 @@ fn tables(rows: &[Implied]) -> Vec<&'static str> {
             Implied::Position(_) => "positions",
             Implied::Order(_) => "orders",
             Implied::Snapshot(_) => "position_snapshots",
+            Implied::Round(_) => "trader_round_memory",
+            Implied::Context(_) => "open_position_contexts",
+            Implied::Reflection(_) => "trade_reflections",
+            Implied::Given(_) => "session_memory",
         })
         .chain(std::iter::once("steps"))
         .collect();

@@ -24,6 +24,7 @@ pub use report::DeskDay;
 
 use crate::config::AgentConfig;
 use crate::day::DayInput;
+use crate::memory::{Diary, Reader, recall};
 use case::Case;
 use config::DeskConfig;
 use facts::Facts;
@@ -39,6 +40,8 @@ pub(crate) struct Room<'a> {
     view: &'a MarketView<'a>,
     config: &'a DeskConfig,
     facts: Facts,
+    /// What the Trader may be told of its past.
+    past: Reader<'a>,
 }
 
 impl Room<'_> {
@@ -55,13 +58,14 @@ impl Room<'_> {
 pub(crate) async fn run(
     root: &mut Ctx,
     input: &DayInput<'_>,
-    (view, notices): (&MarketView<'_>, &[String]),
+    (view, notices, diary): (&MarketView<'_>, &[String], &Diary<'_>),
     books: &mut Books,
 ) -> Result<DeskDay, Stop> {
     let config = input.agent.desk_config();
+    let past = diary.reader(books.account());
     let rooms = input.symbols.iter().map(|symbol| {
         let facts = Facts::of(symbol, input, &config, view, books, notices);
-        (symbol, Room { input, view, config: &config, facts })
+        (symbol, Room { input, view, config: &config, facts, past })
     });
     let rooms: Vec<(&Symbol, Room<'_>)> = rooms.collect();
     let analyses = rooms.iter().map(|(symbol, room)| {
@@ -85,6 +89,10 @@ async fn analyse(mut ctx: Ctx, room: &Room<'_>, symbol: &Symbol) -> Result<Case,
         guarded::ask(ctx, room, &mut case, &roles::BearResearcher, round).await?;
     }
     guarded::ask(ctx, room, &mut case, &roles::ResearchManager, 1).await?;
+    match recall(ctx, &room.past, Some(symbol)).await? {
+        Ok(past) => case.state.past_context = past,
+        Err(reason) => drop(case.sources_missing.insert("memory".to_owned(), reason)),
+    }
     guarded::ask(ctx, room, &mut case, &roles::Trader, 1).await?;
     for round in 1..=config.max_risk_discuss_rounds {
         guarded::ask(ctx, room, &mut case, &roles::AggressiveAnalyst, round).await?;

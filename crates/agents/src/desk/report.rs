@@ -3,12 +3,17 @@
 use super::case::Case;
 use super::orders::{Placement, was_unparseable};
 use super::sizing::Decision;
+use crate::memory::Spoken;
+use crate::memory::parts::{cut, one_line};
 use papertape_core::id::Symbol;
 use papertape_core::json::to_value;
 use papertape_core::provenance::{Degradation, Provenance, Research};
 use papertape_core::tape::{Class, Ctx, Doc, Entry, OutcomeKind, Stop};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+
+/// Of each symbol's conclusion the memory takes so many characters.
+const CONCLUSION_CHARS: usize = 300;
 
 /// A desk's day that is over.
 pub struct DeskDay {
@@ -24,6 +29,22 @@ impl DeskDay {
     /// Has a Trader answered, and so read what happened to the books?
     pub(crate) fn was_heard(&self) -> bool {
         self.cases.iter().any(|case| case.proposal.is_some())
+    }
+
+    /// How the session ended, for the Trader's memory: the conclusions of the debates, and the decisions.
+    pub(crate) fn spoken(&self) -> Spoken {
+        let concluded = self.cases.iter().map(|case| {
+            let state = &case.state;
+            let said = [&state.final_trade_decision, &state.trader_investment_plan, &state.investment_plan];
+            let said = said.into_iter().find(|text| !text.is_empty());
+            let said = said.map(|text| cut(&one_line(text), CONCLUSION_CHARS)).unwrap_or_default();
+            format!("{}: {said}", case.symbol)
+        });
+        Spoken {
+            heard: self.was_heard(),
+            degraded: self.cases.iter().any(|case| !case.degradations.is_empty()),
+            decision: concluded.collect::<Vec<_>>().join("\n"),
+        }
     }
 
     /// What became of the day's orders, in sentences.

@@ -109,6 +109,7 @@ pub(crate) async fn execute(
     let mut placed = Placed { reply: String::new(), status: "filled", entry: None, rejection: None };
     let (reply, kind, implied, entry) = match decision {
         Err(rejection) => {
+            books.note_refusal(&rejection);
             let implied = vec![rejected_row(&rejection)];
             let kept = to_value(&rejection);
             let reply = rejection_json(&rejection);

@@ -15,11 +15,11 @@ fn a_cut_is_a_node_or_a_step() {
         assert_eq!(graph.is_step(fine), fine.contains('/'));
     }
     for wrong in
-        ["", "solo", "solo#2", "post#1", "solo#1/", "solo#1/model", "solo#1/model#x", "solo#1/#1", "AAPL"]
+        ["", "solo", "solo#2", "late#1", "solo#1/", "solo#1/model", "solo#1/model#x", "solo#1/#1", "AAPL"]
     {
         let error = graph.check_cut(wrong).expect_err(wrong);
         assert!(
-            error.contains("solo#1/model#3") && error.contains("pre#1, solo#1, bar#1, close#1"),
+            error.contains("solo#1/model#3") && error.contains("pre#1, solo#1, bar#1, close#1, post#1"),
             "{error}"
         );
     }

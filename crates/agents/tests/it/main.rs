@@ -11,6 +11,8 @@ mod desk_stage;
 mod fence;
 mod graph;
 mod injections;
+mod memory_pure;
+mod memory_story;
 mod orders;
 mod outside;
 mod phases;

@@ -2,6 +2,7 @@
 
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::{Change, DayInput, DayResult, StartState, run_day};
+use papertape_agents::memory::MemorySettings;
 use papertape_agents::prompt::PromptSet;
 use papertape_core::broker::MarketProfile;
 use papertape_core::id::Symbol;
@@ -41,6 +42,7 @@ pub(crate) struct Stage {
     pub(crate) data: Dataset,
     pub(crate) symbols: BTreeSet<Symbol>,
     pub(crate) cash: i64,
+    pub(crate) memory: MemorySettings,
     /// What a branch has changed.
     pub(crate) changes: Vec<Change>,
 }
@@ -62,6 +64,7 @@ impl Stage {
             data: data.build(),
             symbols: ["AAPL", "IBM"].map(Symbol::new).into(),
             cash: 10_000,
+            memory: MemorySettings::off(),
             changes: Vec::new(),
         }
     }
@@ -125,6 +128,7 @@ impl Stage {
             dataset: &self.data,
             day,
             last: n + 1 == self.data.days().len(),
+            memory: self.memory,
         };
         let result = clock.run(async {
             let mut root = session.root();

@@ -28,6 +28,18 @@ pub struct Books {
     pub(super) reached: Option<Date>,
     pub(super) last_close: Option<Date>,
     pub(super) last_value: Money,
+    /// Not stored: a day that runs again makes it again.
+    #[serde(skip)]
+    pub(super) journal: Journal,
+}
+
+/// What has been entered and refused since the day began, in the order of the ledger.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Journal {
+    /// Changes of the books.
+    pub entries: Vec<BookEntry>,
+    /// Refusals of which the books were told.
+    pub refusals: Vec<Rejection>,
 }
 
 /// An order that was approved and waits for its price.
@@ -174,7 +186,19 @@ impl Books {
             filled_today: false,
             reached: None,
             last_close: None,
+            journal: Journal::default(),
         }
+    }
+
+    /// What has been entered and refused since the day's pre-phase began; the close takes it out.
+    #[must_use]
+    pub fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// Notes a refusal in the journal. It changes nothing else.
+    pub fn note_refusal(&mut self, rejection: &Rejection) {
+        self.journal.refusals.push(rejection.clone());
     }
 
     /// The account.
@@ -325,7 +349,7 @@ impl Books {
             LedgerEvent::Dividend { amount, .. } => (applied.quantity, Some(*amount)),
             _ => (None, None),
         };
-        Ok(BookEntry {
+        let entry = BookEntry {
             day: event.day(),
             action_id: action_type.map(|_| self.actions),
             action_type,
@@ -336,6 +360,8 @@ impl Books {
             portfolio_value: self.portfolio_value()?,
             event: Some(event),
             applied: Some(applied),
-        })
+        };
+        self.journal.entries.push(entry.clone());
+        Ok(entry)
     }
 }

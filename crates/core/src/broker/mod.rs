@@ -37,7 +37,7 @@ mod terms;
 pub use crate::ledger::{OrderId, Side};
 pub use approve::{Approved, approve, approve_stops, check_protection, needed_to_open};
 pub use bar::{Ohlc, bar};
-pub use books::{ActionType, BookEntry, Books, Outcome, PendingOrder};
+pub use books::{ActionType, BookEntry, Books, Journal, Outcome, PendingOrder};
 pub use close::{DayEnd, PositionSnapshot, close};
 pub use order::{Order, Quote, QuoteState, StopChange, parse_amount};
 pub use pre::{expire, pre};

@@ -2,7 +2,7 @@
 
 use super::approve::released;
 use super::bar::trigger_all;
-use super::books::{BookEntry, Books, Outcome};
+use super::books::{BookEntry, Books, Journal, Outcome};
 use super::order::Quote;
 use super::profile::FillModel;
 use super::reject::{Refusal, RejectCode, Rejection};
@@ -53,6 +53,7 @@ pub fn pre(
         books.reached = Some(day);
         books.actions = 0;
         books.filled_today = false;
+        books.journal = Journal::default();
         let mut out = Outcome::default();
         mark(books, previous_closes);
         for action in &due {

@@ -2,10 +2,15 @@
 //! ids that a database gives and instants of writing are not known here.
 
 mod job;
+mod memory;
 mod rows;
 mod write;
 
 pub use job::{DayStatus, JobRow, JobStatus, Lease, NewDay, NewJob, SessionId};
+pub use memory::{
+    Assessment, AssetNote, ClaimCheck, ClaimResult, ContextRow, ContextState, Decision, Deviation, ErrorTag,
+    GivenKind, GivenRow, ReflectionRow, RoundRow, Source,
+};
 pub use rows::{
     CloseSession, ExposureRow, HoldingRow, Implied, MessageRow, OrderRow, PositionRow, SnapshotRow,
     StartingPosition,

@@ -1,6 +1,6 @@
 //! Rows that steps imply, and what a session leaves.
 
-use super::{DayStatus, Text};
+use super::{ContextRow, DayStatus, GivenRow, ReflectionRow, RoundRow, Text};
 use crate::id::{ContentHash, Symbol};
 pub use crate::market::Exposure as ExposureRow;
 use crate::message::Role;
@@ -23,6 +23,14 @@ pub enum Implied {
     Order(Box<OrderRow>),
     /// `position_snapshots`.
     Snapshot(SnapshotRow),
+    /// `trader_round_memory`.
+    Round(Box<RoundRow>),
+    /// `open_position_contexts`.
+    Context(Box<ContextRow>),
+    /// `trade_reflections`.
+    Reflection(Box<ReflectionRow>),
+    /// `session_memory`: what the trader was given.
+    Given(GivenRow),
 }
 
 /// A row of `reasoning_logs`.

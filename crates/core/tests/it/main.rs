@@ -4,6 +4,7 @@ mod books_known;
 mod books_phases;
 mod books_properties;
 mod books_rules;
+mod books_stops;
 mod books_support;
 mod market_answers;
 mod market_build;

@@ -11,6 +11,7 @@ mod day;
 mod desk;
 mod indicators;
 mod market;
+mod memory;
 mod number;
 mod plan;
 mod solo;
@@ -45,6 +46,7 @@ pub fn answer(request: &ModelRequest) -> Result<Answer, String> {
     let strategy = strategy(&request.model.model)?;
     let draft = desk::draft(request, strategy)
         .or_else(|| summary::draft(request))
+        .or_else(|| memory::draft(request, strategy))
         .or_else(|| solo::draft(request, strategy))
         .unwrap_or_else(|| Draft::text(words::nothing_to_do(&request.model)));
     let reply = draft.into_reply(request.messages.len());

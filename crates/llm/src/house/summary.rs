@@ -84,7 +84,7 @@ fn subject(request: &ModelRequest) -> Option<String> {
     user.filter(|_| instructed).map(str::to_owned)
 }
 
-fn summarise(text: &str) -> String {
+pub(super) fn summarise(text: &str) -> String {
     let sentences = sentences(text);
     let mut ranked: Vec<(usize, usize)> =
         sentences.iter().enumerate().map(|(at, sentence)| (score(sentence), at)).collect();

@@ -19,11 +19,13 @@ mod job;
 mod jobs;
 mod landing;
 mod live;
+mod memory;
 mod queued;
 mod reasoning;
 mod responses;
 mod results;
 mod resume;
+mod session_memory;
 mod state;
 mod status;
 mod steps;
@@ -57,6 +59,7 @@ use utoipa_axum::routes;
         (name = "simulation", description = "Start, watch, stop and resume simulations"),
         (name = "record", description = "What agents were shown, said, decided and did"),
         (name = "data", description = "Datasets"),
+        (name = "memory", description = "What traders remember, and what of it they were given"),
         (name = "server", description = "The server itself"),
     )
 )]
@@ -82,6 +85,12 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(live::live))
         .routes(routes!(live::session_live))
         .routes(routes!(state::state))
+        .routes(routes!(memory::rounds_of))
+        .routes(routes!(memory::open_positions))
+        .routes(routes!(memory::trades))
+        .routes(routes!(memory::archives))
+        .routes(routes!(memory::compact))
+        .routes(routes!(session_memory::session_memory))
         .routes(routes!(health::health))
 }
 

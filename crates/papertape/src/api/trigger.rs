@@ -11,8 +11,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use papertape_agents::config::{AgentConfig, AgentKind, Language, Limits};
+use papertape_agents::memory::{LONGEST_WINDOW, MemoryMode};
 use papertape_core::broker::parse_amount;
-use papertape_core::id::AgentName;
+use papertape_core::id::{AgentName, JobId};
 use papertape_core::message::{ModelName, Sampling};
 use papertape_core::time::Date;
 use papertape_runtime::budget::{Budget, Limit};
@@ -72,6 +73,19 @@ pub(super) struct TriggerBody {
     budget: Option<Object<BudgetBody>>,
     /// Write summaries?
     summaries: Option<bool>,
+    /// Which of the traders' memories are on; absent: the config's, else all.
+    memory: Option<MemoryBody>,
+    /// How many of its last rounds a trader reads.
+    #[serde(default, deserialize_with = "window")]
+    #[schema(minimum = 0, maximum = 10)]
+    read_window: Option<u32>,
+    /// The same for the session after a losing close.
+    #[serde(default, deserialize_with = "window")]
+    #[schema(minimum = 0, maximum = 10)]
+    read_window_after_loss: Option<u32>,
+    /// The job whose memory, as far as it was known before the start, the agents of the same names begin
+    /// with.
+    memory_from: Option<String>,
     /// Not supported yet: anything but `null` is refused.
     #[schema(value_type = Option<Object>)]
     masking: Option<Value>,
@@ -105,6 +119,32 @@ pub(super) struct AgentBody {
     /// What a desk adds; for the kind `desk` alone.
     #[schema(value_type = Option<DeskBody>)]
     desk: Option<Object<DeskBody>>,
+}
+
+/// Which memories are on: `off`, `rounds`, `rounds+open` or `all`. What is off is neither written nor read.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum MemoryBody {
+    /// None.
+    Off,
+    /// Round memory.
+    Rounds,
+    /// Round memory and the contexts of open positions.
+    #[serde(rename = "rounds+open")]
+    RoundsOpen,
+    /// These and reflections on closed trades.
+    All,
+}
+
+impl From<MemoryBody> for MemoryMode {
+    fn from(body: MemoryBody) -> Self {
+        match body {
+            MemoryBody::Off => Self::Off,
+            MemoryBody::Rounds => Self::Rounds,
+            MemoryBody::RoundsOpen => Self::RoundsOpen,
+            MemoryBody::All => Self::All,
+        }
+    }
 }
 
 /// How an agent works.
@@ -250,6 +290,10 @@ fn request(body: TriggerBody) -> Result<Request, ApiError> {
         summaries: body.summaries,
         replace_existing: body.replace_existing.unwrap_or_default(),
         profile: false,
+        memory: body.memory.map(MemoryMode::from),
+        read_window: body.read_window,
+        read_window_after_loss: body.read_window_after_loss,
+        memory_from: memory_from(body.memory_from)?,
     })
 }
 
@@ -321,6 +365,26 @@ impl From<BudgetBody> for BudgetChange {
 impl From<BudgetBody> for Budget {
     fn from(body: BudgetBody) -> Self {
         BudgetChange::from(body).over(Self::default())
+    }
+}
+
+/// A job that is named; none is named by a NUL.
+fn memory_from(text: Option<String>) -> Result<Option<JobId>, ApiError> {
+    match text {
+        Some(text) if text.contains('\0') => {
+            Err(ApiError::Invalid("memory_from: it holds a NUL character".to_owned()))
+        }
+        text => Ok(text.map(JobId::new)),
+    }
+}
+
+/// How many rounds are read.
+fn window<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    match Option::<u32>::deserialize(deserializer)? {
+        Some(rounds) if rounds > LONGEST_WINDOW => {
+            Err(D::Error::custom(format!("{rounds} is above {LONGEST_WINDOW}")))
+        }
+        rounds => Ok(rounds),
     }
 }
 

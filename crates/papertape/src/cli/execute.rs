@@ -24,6 +24,12 @@ const LOOK: Duration = Duration::from_millis(300);
 
 /// Runs a queued job in this process and shows what it came to.
 pub(super) async fn here(app: &App, common: &Common, job: &JobId) -> Outcome {
+    to_its_end(app, job).await?;
+    finish(app, common, job, Elsewhere(false)).await
+}
+
+/// Runs a queued job in this process until it ends or is stopped.
+pub(super) async fn to_its_end(app: &App, job: &JobId) -> Result<()> {
     let stopper = Stopper::default();
     let id = job.clone();
     signals::listen(&stopper, move || {
@@ -36,7 +42,7 @@ pub(super) async fn here(app: &App, common: &Common, job: &JobId) -> Outcome {
         follow(app, job, &progress, stopper.signal()).await?;
     }
     drop(progress);
-    finish(app, common, job, Elsewhere(false)).await
+    Ok(())
 }
 
 /// Follows a job that the server runs and shows what it came to.

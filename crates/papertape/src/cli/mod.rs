@@ -14,6 +14,7 @@ mod export;
 mod failure;
 mod jobs;
 mod logging;
+mod memory;
 mod output;
 mod profile;
 mod progress;
@@ -85,6 +86,8 @@ enum Command {
     Results(results::ResultsArgs),
     /// Show what agents said and did
     Reasoning(reasoning::ReasoningArgs),
+    /// Show what traders remember, fold it, or compare runs with and without it
+    Memory(memory::MemoryArgs),
     /// Run a job again on its tape, calling nothing, and compare
     Replay(replay::ReplayArgs),
     /// Go on with a job that has stopped, at the very step
@@ -132,6 +135,7 @@ async fn dispatch(cli: Cli, config: Config) -> Outcome {
         Command::Jobs(args) => Box::pin(jobs::jobs(common, config, args)).await,
         Command::Results(args) => Box::pin(results::results(common, config, args)).await,
         Command::Reasoning(args) => Box::pin(reasoning::reasoning(common, config, args)).await,
+        Command::Memory(args) => Box::pin(memory::memory(common, config, args)).await,
         Command::Replay(args) => Box::pin(replay::replay(common, config, args)).await,
         Command::Resume(args) => Box::pin(resume::resume(common, config, args)).await,
         Command::Branch(args) => Box::pin(branch::branch(common, config, args)).await,

@@ -11,6 +11,7 @@ use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
 use papertape_agents::config::{AgentConfig, AgentKind};
 use papertape_agents::desk::config::{Analyst, DeskConfig, PromptStyle};
+use papertape_agents::memory::MemoryMode;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::message::ModelName;
 use papertape_core::time::{Date, parse_date};
@@ -67,6 +68,18 @@ pub(super) struct RunArgs {
     /// The most US dollars of the job, summaries left out
     #[arg(long, value_name = "AMOUNT")]
     budget_usd: Option<Decimal>,
+    /// Which of the traders' memories are on: off, rounds, rounds+open, all [default: all]
+    #[arg(long, value_name = "SETTING")]
+    memory: Option<MemoryMode>,
+    /// How many of its last rounds a trader reads, 0 to 10 [default: 2]
+    #[arg(long, value_name = "COUNT")]
+    read_window: Option<u32>,
+    /// The same for the session after a losing close [default: 2]
+    #[arg(long, value_name = "COUNT")]
+    read_window_after_loss: Option<u32>,
+    /// Begin with what the agents of the same names had learnt in another job before the start
+    #[arg(long, value_name = "JOB")]
+    memory_from: Option<String>,
     /// Do not summarise what agents say
     #[arg(long)]
     no_summaries: bool,
@@ -172,7 +185,7 @@ fn tell(warnings: &[String], skipped: usize, total: usize) {
 }
 
 impl RunArgs {
-    fn request(self, config: &Config) -> Result<Request> {
+    pub(super) fn request(self, config: &Config) -> Result<Request> {
         let mut request = Request {
             start_date: self.start,
             end_date: self.end,
@@ -184,6 +197,10 @@ impl RunArgs {
             seed: self.seed,
             summaries: self.no_summaries.then_some(false),
             replace_existing: self.replace,
+            memory: self.memory,
+            read_window: self.read_window,
+            read_window_after_loss: self.read_window_after_loss,
+            memory_from: self.memory_from.map(JobId::new),
             ..Request::default()
         };
         if self.demo {
@@ -275,6 +292,10 @@ fn body(request: &Request) -> Value {
         "budget": request.budget.map(budget),
         "summaries": request.summaries,
         "replace_existing": request.replace_existing,
+        "memory": request.memory,
+        "read_window": request.read_window,
+        "read_window_after_loss": request.read_window_after_loss,
+        "memory_from": request.memory_from,
     });
     if let Some(fields) = body.as_object_mut() {
         // What is not asked for is left out, but for the day on which to go on.

@@ -21,6 +21,13 @@ const HOUSE: &str = "House models are rules, no language models: they read the s
 /// Prints what the agents of a job came to. Agents all of whose days were done before are shown with
 /// the job that did them.
 pub(super) async fn show(app: &App, job: &JobId) -> Result<Vec<Line>> {
+    let lines = lines(app, job).await?;
+    print(&lines)?;
+    Ok(lines)
+}
+
+/// What the agents of a job came to.
+pub(super) async fn lines(app: &App, job: &JobId) -> Result<Vec<Line>> {
     let config = app.store.job(job).await?.and_then(|row| config(&row.config));
     let mut lines = Vec::new();
     let mut have: BTreeSet<String> = BTreeSet::new();
@@ -33,7 +40,6 @@ pub(super) async fn show(app: &App, job: &JobId) -> Result<Vec<Line>> {
             lines.extend(of_job(app, &from.job, Some(agent)).await?);
         }
     }
-    print(&lines)?;
     Ok(lines)
 }
 

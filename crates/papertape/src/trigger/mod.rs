@@ -2,12 +2,14 @@
 
 mod branch;
 mod check;
+mod memory;
 mod plan;
 
 pub use branch::{BranchRequest, branch};
 
 use crate::app::App;
 use papertape_agents::config::AgentConfig;
+use papertape_agents::memory::MemoryMode;
 use papertape_core::id::JobId;
 use papertape_core::json::to_value;
 use papertape_core::ports::Queue as _;
@@ -49,6 +51,14 @@ pub struct Request {
     /// Time it: a job of the kind `profile`, which does its days whatever was done before, and ends at
     /// its agent's session timeout.
     pub profile: bool,
+    /// Which of the traders' memories are on.
+    pub memory: Option<MemoryMode>,
+    /// How many of its last rounds a trader reads.
+    pub read_window: Option<u32>,
+    /// The same after a losing close.
+    pub read_window_after_loss: Option<u32>,
+    /// The job whose memory, as far as it was known before the start, the agents begin with.
+    pub memory_from: Option<JobId>,
 }
 
 /// A job that was queued.

@@ -1,6 +1,7 @@
 //! Resolving a request against the config, the data and the record.
 
 use super::check::{agents, check_agent, symbols};
+use super::memory::{memory_settings, remembered_of, taken_over};
 use super::{Planned, Request, TriggerError, bad};
 use crate::app::App;
 use papertape_agents::config::AgentConfig;
@@ -46,6 +47,8 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<Planned, Trigge
         seed: request.seed.unwrap_or_default(),
         prompts: app.services.prompts.hash(),
         summaries: request.summaries.unwrap_or(defaults.summaries),
+        memory: memory_settings(request, defaults.memory)?,
+        memory_from: request.memory_from.clone(),
         starts: BTreeMap::new(),
         continues: BTreeMap::new(),
         branch: None,
@@ -103,6 +106,10 @@ impl Plan<'_> {
                 return Err(bad("end_date", format!("{} is before start_date {start}", config.end_date)));
             }
         } else {
+            if self.request.memory_from.is_some() {
+                let message = "an agent that goes on keeps its own memory; give a start_date";
+                return Err(bad("memory_from", message));
+            }
             self.go_on(config).await?;
         }
         let mut days = Vec::new();
@@ -110,7 +117,7 @@ impl Plan<'_> {
         for agent in config.agents.clone() {
             let base = match config.starts.get(&agent.name) {
                 Some(start) => *start,
-                None => self.fresh_start(&agent, &config.market, config.initial_cash, config.seed),
+                None => self.fresh_start(&agent, config).await?,
             };
             let hash = config.agent_hash(&agent, base);
             config.starts.entry(agent.name.clone()).or_insert(base);
@@ -169,7 +176,7 @@ impl Plan<'_> {
                 return Err(bad("end_date", message));
             }
             first = Some(first.map_or(next, |first: Date| first.min(next)));
-            let hash = self.import(&newest.state.state).await?;
+            let hash = self.import(&newest.job, &newest.state.state).await?;
             config.starts.insert(agent.name.clone(), hash);
             let continues = Continues { job: newest.job, date: newest.date };
             config.continues.insert(agent.name.clone(), continues);
@@ -192,7 +199,7 @@ impl Plan<'_> {
                 anyhow::anyhow!("job {} has no state of {agent} after {}", until.job, until.date).into()
             );
         };
-        let hash = self.import(&state.state).await?;
+        let hash = self.import(&until.job, &state.state).await?;
         config.starts.insert(agent.clone(), hash);
         config.continues.insert(agent.clone(), until.clone());
         self.warnings.push(format!(
@@ -203,24 +210,31 @@ impl Plan<'_> {
     }
 
     /// A state of the record as a document of this job.
-    async fn import(&mut self, stored: &serde_json::Value) -> Result<ContentHash, TriggerError> {
+    async fn import(&mut self, job: &JobId, stored: &serde_json::Value) -> Result<ContentHash, TriggerError> {
         let texts = self.app.store.texts(papertape_core::tape::references(stored)).await;
         let texts = texts.map_err(anyhow::Error::from)?;
-        let whole = expand(stored, &|hash| texts.get(&hash).cloned()).map_err(anyhow::Error::from)?;
+        let mut whole = expand(stored, &|hash| texts.get(&hash).cloned()).map_err(anyhow::Error::from)?;
+        remembered_of(job, &mut whole)?;
         let doc = papertape_core::tape::Doc::of(&whole);
         self.texts.extend(doc.texts.into_iter().map(|text| (text.hash, text)));
         Ok(doc.hash)
     }
 
-    fn fresh_start(
+    /// The state of an agent that begins: cash, and what it remembers of another job where it is to.
+    async fn fresh_start(
         &mut self,
         agent: &AgentConfig,
-        market: &MarketProfile,
-        cash: Money,
-        seed: u64,
-    ) -> ContentHash {
-        let doc = StartState::new(agent, market.clone(), cash, seed).to_doc();
+        config: &SimulationConfig,
+    ) -> Result<ContentHash, TriggerError> {
+        let mut state = StartState::new(agent, config.market.clone(), config.initial_cash, config.seed);
+        if let Some(job) = &self.request.memory_from {
+            let first = self.dataset.trading_days(config.start_date, config.end_date).first();
+            if let Some(first) = first {
+                state.memory = taken_over(self.app, job, agent, first).await?;
+            }
+        }
+        let doc = state.to_doc();
         self.texts.extend(doc.texts.into_iter().map(|text| (text.hash, text)));
-        doc.hash
+        Ok(doc.hash)
     }
 }

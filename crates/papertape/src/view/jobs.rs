@@ -190,6 +190,14 @@ pub struct SimulationSummary {
     pub seed: u64,
     /// Are summaries written?
     pub summaries: bool,
+    /// Which of the traders' memories are on: `off`, `rounds`, `rounds+open` or `all`.
+    pub memory: &'static str,
+    /// How many of its last rounds a trader reads.
+    pub read_window: u32,
+    /// The same for the session after a losing close.
+    pub read_window_after_loss: u32,
+    /// The job whose memory the agents began with.
+    pub memory_from: Option<String>,
     /// Who trades.
     pub agents: Vec<AgentSummary>,
     /// By model: the job that it goes on from.
@@ -351,6 +359,10 @@ fn simulation(config: &SimulationConfig) -> SimulationSummary {
         initial_cash: number(config.initial_cash.0),
         seed: config.seed,
         summaries: config.summaries,
+        memory: config.memory.mode.as_str(),
+        read_window: config.memory.read_window,
+        read_window_after_loss: config.memory.read_window_after_loss,
+        memory_from: config.memory_from.as_ref().map(ToString::to_string),
         agents: config.agents.iter().map(agent).collect(),
         continues: config.continues.iter().map(from).collect(),
         branch: config.branch.as_ref().map(|branch| BranchPoint {

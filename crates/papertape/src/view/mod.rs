@@ -8,6 +8,7 @@ mod desk_state;
 mod health;
 mod jobs;
 mod live;
+mod memory;
 mod node_times;
 mod number;
 mod reasoning;
@@ -27,6 +28,12 @@ pub use jobs::{
 pub use live::{
     CONTRACT_VERSION, LiveAnswer, LiveDegradation, LiveError, LiveQuery, LiveResult, LiveStatus, live,
     session_live,
+};
+pub use memory::{
+    ArchiveAnswer, ArchivesAnswer, AssetAnswer, ClaimAnswer, DeviationAnswer, GivenAnswer, GivenItem,
+    MemoryQuery, OpenPositionAnswer, OpenPositionsAnswer, ReflectionAnswer, RoundAnswer, RoundsAnswer,
+    SessionMemoryAnswer, TradesAnswer, TradesQuery, memory_archives, memory_compact, memory_open,
+    memory_rounds, memory_trades, session_memory,
 };
 pub use number::number;
 pub use reasoning::{

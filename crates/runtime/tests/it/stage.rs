@@ -207,6 +207,8 @@ impl Stage {
             seed: 7,
             prompts: PromptSet::built_in().hash(),
             summaries: self.summaries,
+            memory: papertape_agents::memory::MemorySettings::off(),
+            memory_from: None,
             starts,
             continues: BTreeMap::new(),
             branch: None,

@@ -3,6 +3,7 @@
 mod counts;
 mod events;
 mod jobs;
+mod memory;
 mod page;
 mod results;
 mod sessions;
@@ -11,6 +12,7 @@ mod steps;
 pub use counts::Counts;
 pub use events::{JobEvent, JobTail};
 pub use jobs::{CompletedDay, DayCounts, DayRow, JobDetails, JobFilter, JobOverview, NewestJob, Used};
+pub use memory::{ArchiveRow, GivenMemory, MemoryFilter, Remembered, TradeFilter};
 pub use page::{Page, PageRequest};
 pub use results::{AnalysisFilter, DailyValue, ResultFilter, SessionResult};
 pub(crate) use results::{read_holding, read_starting};

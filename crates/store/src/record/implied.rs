@@ -1,6 +1,7 @@
 //! Rows that exist because of a step: written with it, and read back as what they were made of.
 
 use super::head::Head;
+use super::memory;
 use crate::db::Db;
 use crate::error::StoreError;
 use crate::fence::Fence;
@@ -77,6 +78,10 @@ pub(super) fn storable(rows: &[Implied]) -> Vec<Implied> {
                 clean_symbol(&mut row.symbol);
                 clean(&mut row.position_id);
             }
+            Implied::Round(row) => memory::storable_round(row),
+            Implied::Context(row) => memory::storable_context(row),
+            Implied::Reflection(row) => memory::storable_reflection(row),
+            Implied::Given(row) => memory::storable_given(row),
         }
     }
     rows
@@ -112,6 +117,10 @@ pub(super) async fn insert(
     match row {
         Implied::Message(row) => insert_message(db, fence, head, origin, ord, row).await,
         Implied::Order(row) => insert_order(db, fence, head, origin, ord, row).await,
+        Implied::Round(row) => memory::insert_round(db, head, origin, ord, row).await,
+        Implied::Context(row) => memory::insert_context(db, head, origin, ord, row).await,
+        Implied::Reflection(row) => memory::insert_reflection(db, head, origin, ord, row).await,
+        Implied::Given(row) => memory::insert_given(db, head, origin, ord, row).await,
         Implied::Exposure(row) => db
             .execute(
                 "INSERT INTO exposures (session_id, dataset, series, first_date, last_date, row_count,
@@ -308,6 +317,18 @@ pub(crate) async fn of_session(db: &mut dyn Db, session: SessionId) -> Result<By
     let orders = db.query(&select(ORDER, "orders"), session).await?;
     collect(orders, |row| Ok(Implied::Order(Box::new(read_order(row)?))))?;
     collect(db.query(SNAPSHOTS, session).await?, |row| Ok(Implied::Snapshot(read_snapshot(row)?)))?;
+    collect(db.query(&select(memory::ROUND, "trader_round_memory"), session).await?, |row| {
+        Ok(Implied::Round(Box::new(memory::read_round(row)?)))
+    })?;
+    collect(db.query(&select(memory::CONTEXT, "open_position_contexts"), session).await?, |row| {
+        Ok(Implied::Context(Box::new(memory::read_context(row)?)))
+    })?;
+    collect(db.query(&select(memory::REFLECTION, "trade_reflections"), session).await?, |row| {
+        Ok(Implied::Reflection(Box::new(memory::read_reflection(row)?)))
+    })?;
+    collect(db.query(&select(memory::GIVEN, "session_memory"), session).await?, |row| {
+        Ok(Implied::Given(memory::read_given(row)?))
+    })?;
     Ok(found)
 }
 

@@ -5,6 +5,7 @@ mod close;
 mod commit;
 mod head;
 pub(crate) mod implied;
+pub(crate) mod memory;
 
 use crate::db::Db;
 use crate::error::StoreError;

@@ -6,6 +6,7 @@ mod dev;
 mod files;
 mod group;
 mod interrupted;
+mod memory;
 mod pages;
 mod places;
 mod size;

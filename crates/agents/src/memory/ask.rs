@@ -1,0 +1,81 @@
+//! Asking the model for a memory: once, once more where the answer cannot be used, and never at the
+//! cost of the day.
+
+use crate::config::AgentConfig;
+use crate::prompt::PromptSet;
+use papertape_core::message::{Message, ModelName, ModelRequest, ToolChoice};
+use papertape_core::record::Source;
+use papertape_core::tape::{Ctx, Stop};
+use serde_json::{Value, json};
+
+/// What came of it.
+pub(super) enum Asked<T> {
+    /// An answer that can be used.
+    Answered(T, Source),
+    /// None that can be: the last text, and why.
+    Unusable {
+        /// The last answer's text, empty where there was none.
+        text: String,
+        /// Why it cannot be used.
+        why: String,
+    },
+}
+
+/// Who asks.
+pub(super) struct Asker<'a> {
+    pub(super) agent: &'a AgentConfig,
+    pub(super) model: ModelName,
+    pub(super) house_version: Option<u32>,
+    pub(super) prompts: &'a PromptSet,
+}
+
+impl Asker<'_> {
+    /// Asks with the prompt `name`, reads the answer, and asks once more where it cannot be read.
+    pub(super) async fn ask<T>(
+        &self,
+        ctx: &mut Ctx,
+        name: &str,
+        values: Value,
+        read: impl Fn(&str, Source) -> Result<T, String>,
+    ) -> Result<Asked<T>, Stop> {
+        let unusable = |text: String, why: String| Ok(Asked::Unusable { text, why });
+        let language = self.agent.language;
+        let prompt = match self.prompts.render(name, language, values) {
+            Ok(prompt) => prompt,
+            Err(error) => return unusable(String::new(), error.to_string()),
+        };
+        let mut request = ModelRequest {
+            model: self.model.clone(),
+            house_version: self.house_version,
+            instructions: None,
+            messages: vec![Message::user(prompt)],
+            tools: Vec::new(),
+            tool_choice: ToolChoice::None,
+            response_schema: None,
+            sampling: self.agent.sampling.clone(),
+        };
+        let options = self.agent.limits.call_options();
+        let first = match ctx.aside(&request, options).await? {
+            Ok(reply) => reply,
+            Err(failure) => return unusable(String::new(), failure.to_string()),
+        };
+        let problem = match read(&first.text, Source::Model) {
+            Ok(value) => return Ok(Asked::Answered(value, Source::Model)),
+            Err(problem) => problem,
+        };
+        let repair = match self.prompts.render("memory-repair", language, json!({ "problem": problem })) {
+            Ok(repair) => repair,
+            Err(error) => return unusable(first.text, error.to_string()),
+        };
+        request.messages.push(first.to_message());
+        request.messages.push(Message::user(repair));
+        let second = match ctx.aside(&request, options).await? {
+            Ok(reply) => reply.text,
+            Err(failure) => return unusable(first.text, failure.to_string()),
+        };
+        match read(&second, Source::Repaired) {
+            Ok(value) => Ok(Asked::Answered(value, Source::Repaired)),
+            Err(why) => unusable(second, why),
+        }
+    }
+}

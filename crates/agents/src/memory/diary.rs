@@ -1,0 +1,276 @@
+//! A day as the memory lives it: what the pre-phase did, what the trader is told, what the session and
+//! the bar did, and in the post phase the round and the reflections, all of it on the tape.
+
+use super::ask::{Asked, Asker};
+use super::facts::Facts;
+use super::lessons::Lesson;
+use super::parts::Parts;
+use super::past::Reader;
+use super::reflect::{self, About};
+use super::settings::MemorySettings;
+use super::state::Memory;
+use super::trades::{Closing, Step, follow_entry};
+use crate::config::{AgentConfig, AgentKind};
+use crate::day::DayInput;
+use crate::desk::config::LlmKind;
+use papertape_core::broker::{Books, Journal};
+use papertape_core::id::Symbol;
+use papertape_core::json::to_value;
+use papertape_core::ledger::Account;
+use papertape_core::market::TradingDay;
+use papertape_core::money::Money;
+use papertape_core::record::{ContextState, Implied, ReflectionRow, RoundRow, Source};
+use papertape_core::tape::{Class, Ctx, Entry, Key, OutcomeKind, Stop};
+use papertape_core::time::Timestamp;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// How the trader's session ended, for its memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spoken {
+    /// Has the trader answered at all?
+    pub heard: bool,
+    /// Did its answer fall back, or break off?
+    pub degraded: bool,
+    /// What it decided and why, in its own words: a solo agent's last answer, a desk's conclusions.
+    pub decision: String,
+}
+
+/// The memory on one day.
+pub struct Diary<'a> {
+    asker: Asker<'a>,
+    settings: MemorySettings,
+    symbols: &'a BTreeSet<Symbol>,
+    day: TradingDay,
+    memory: Memory,
+    spoken: Spoken,
+    followed: usize,
+    opened: Vec<String>,
+    closings: Vec<Closing>,
+    /// Rows of contexts that wait for a step.
+    rows: Vec<Implied>,
+    lost: bool,
+}
+
+impl<'a> Diary<'a> {
+    /// Opens it with what is remembered. `agent`: as it is in the post phase, in which the model that its
+    /// trader thinks with writes.
+    #[must_use]
+    pub fn new(input: &'a DayInput<'a>, agent: &'a AgentConfig, memory: Memory) -> Self {
+        let model = match agent.kind {
+            AgentKind::Solo => agent.model.clone(),
+            AgentKind::Desk => agent.desk_config().model(agent, LlmKind::Quick).clone(),
+        };
+        let house_version = input.house_versions.get(&model).copied();
+        Self {
+            asker: Asker { agent, model, house_version, prompts: input.prompts },
+            settings: input.memory,
+            symbols: input.symbols,
+            day: input.day,
+            memory,
+            spoken: Spoken::default(),
+            followed: 0,
+            opened: Vec::new(),
+            closings: Vec::new(),
+            rows: Vec::new(),
+            lost: false,
+        }
+    }
+
+    /// After the pre-phase: what filled, split and closed before the session. A position that an order of
+    /// an earlier day opened has that day's round for its thesis.
+    ///
+    /// # Errors
+    /// A stop.
+    pub async fn wake(&mut self, pre: &mut Ctx, books: &Books) -> Result<(), Stop> {
+        if self.settings.is_off() {
+            return Ok(());
+        }
+        self.follow(books.journal(), self.day.open);
+        self.memory.after_loss |= std::mem::take(&mut self.lost);
+        let newest = self.memory.rounds().next_back().cloned();
+        if let Some(round) = newest {
+            self.explain(&round, self.day.open);
+            self.opened.clear();
+        }
+        self.keep_rows(pre, None).await
+    }
+
+    /// What the trader may be told of its past.
+    #[must_use]
+    pub fn reader<'r>(&'r self, account: &'r Account) -> Reader<'r> {
+        Reader {
+            memory: &self.memory,
+            settings: self.settings,
+            prompts: self.asker.prompts,
+            language: self.asker.agent.language,
+            instant: self.day.open,
+            account,
+            symbols: self.symbols,
+        }
+    }
+
+    /// After the session: what its orders did, and what the trader said.
+    pub fn heard(&mut self, books: &Books, spoken: Spoken) {
+        self.follow(books.journal(), self.day.open);
+        self.spoken = spoken;
+    }
+
+    /// The post phase, after the close: the round, then a reflection on every closing in the order of the
+    /// ledger. Gives the memory that the next day starts with.
+    ///
+    /// # Errors
+    /// A stop. A model that fails is none: the template stands in for it, and that is marked.
+    pub async fn post(mut self, root: &Ctx, journal: &Journal, account: &Account) -> Result<Memory, Stop> {
+        if self.settings.is_off() {
+            return Ok(self.memory);
+        }
+        self.follow(journal, self.day.close);
+        let mut ctx = root.child(Key::node("post"))?;
+        let mut round = None;
+        if self.spoken.heard {
+            let row = self.round(&mut ctx, journal, account).await?;
+            self.explain(&row, self.day.close);
+            self.memory.remember(row.clone(), self.settings.keep_rounds);
+            round = Some(row);
+        }
+        self.keep_rows(&mut ctx, round).await?;
+        if self.settings.mode.trades() {
+            for (n, closing) in (1_u32..).zip(std::mem::take(&mut self.closings)) {
+                let mut child = ctx.child(Key::Node("reflection".to_owned(), n))?;
+                self.reflect(&mut child, &closing, journal).await?;
+            }
+        }
+        self.memory.after_loss = self.lost || (self.memory.after_loss && !self.spoken.heard);
+        Ok(self.memory)
+    }
+
+    /// Follows what the journal has that was not followed yet.
+    fn follow(&mut self, journal: &Journal, at: Timestamp) {
+        if self.settings.is_off() {
+            return;
+        }
+        for entry in journal.entries.iter().skip(self.followed) {
+            match follow_entry(&mut self.memory.open, at, entry) {
+                Step::Nothing => {}
+                Step::Opened(id) => self.opened.push(id),
+                Step::Converted(id) => {
+                    if let Some(open) = self.memory.open.get(&id) {
+                        let row = open.row(&id, ContextState::Converted, at);
+                        self.rows.push(Implied::Context(Box::new(row)));
+                    }
+                }
+                Step::Vanished(id, open) => {
+                    let row = open.row(&id, ContextState::Closed, at);
+                    self.rows.push(Implied::Context(Box::new(row)));
+                }
+                Step::Closed(closing) => {
+                    self.lost |= closing.realised.pnl < Money::ZERO;
+                    if closing.realised.position_closed && closing.open.summary.is_some() {
+                        let id = closing.realised.position.as_str();
+                        let row = closing.open.row(id, ContextState::Closed, self.day.close);
+                        self.rows.push(Implied::Context(Box::new(row)));
+                    }
+                    self.closings.push(*closing);
+                }
+            }
+        }
+        self.followed = journal.entries.len();
+    }
+
+    /// Gives the positions that were opened the round's summary as their thesis.
+    fn explain(&mut self, round: &RoundRow, at: Timestamp) {
+        for id in &self.opened {
+            if let Some(open) = self.memory.open.get_mut(id)
+                && open.explain(round.round_id, &round.summary, round.degraded)
+            {
+                self.rows.push(Implied::Context(Box::new(open.row(id, ContextState::Open, at))));
+            }
+        }
+    }
+
+    /// Keeps the round and the contexts' rows that wait, in one step; none where there is nothing to keep.
+    async fn keep_rows(&mut self, ctx: &mut Ctx, round: Option<RoundRow>) -> Result<(), Stop> {
+        let contexts = std::mem::take(&mut self.rows);
+        let mut implied = Vec::new();
+        implied.extend(round.map(|round| Implied::Round(Box::new(round))));
+        implied.extend(contexts.into_iter().filter(|_| self.settings.mode.open()));
+        if implied.is_empty() {
+            return Ok(());
+        }
+        enter(ctx, json!({ "settings": self.settings }), to_value(&implied), implied).await
+    }
+
+    async fn round(&self, ctx: &mut Ctx, journal: &Journal, account: &Account) -> Result<RoundRow, Stop> {
+        let language = self.asker.agent.language;
+        let facts = Facts::of(journal, account, self.symbols);
+        let values = json!({
+            "date": self.day.date,
+            "decision": self.spoken.decision,
+            "booked": facts.booked,
+            "held": facts.held,
+        });
+        let read = |text: &str, _| Parts::read(text, language).map_err(|problem| problem.to_string());
+        let asked = self.asker.ask(ctx, "round", values, read).await?;
+        let (parts, source, note) = match asked {
+            Asked::Answered(parts, source) => (parts, source, None),
+            Asked::Unusable { text, why } => {
+                let parts = Parts::filled(&text, &facts.parts(account, language), language);
+                (parts, Source::Template, Some(why))
+            }
+        };
+        let round_id = self.memory.round_id + 1;
+        let keep = u64::from(self.settings.keep_rounds);
+        Ok(RoundRow {
+            round_id,
+            situation: facts.situation(&self.spoken.decision),
+            summary: parts.write(language),
+            source,
+            note,
+            assets: facts.assets,
+            is_open_entry: facts.is_open_entry,
+            degraded: self.spoken.degraded,
+            known_at: self.day.close,
+            prunes_through: round_id.checked_sub(keep).filter(|through| *through > 0),
+        })
+    }
+
+    async fn reflect(&mut self, ctx: &mut Ctx, closing: &Closing, journal: &Journal) -> Result<(), Stop> {
+        let id = closing.realised.position.as_str();
+        let still_open = self.memory.open.get(id).and_then(|open| open.summary.as_deref());
+        let thesis = closing.open.summary.as_deref().or(still_open);
+        let symbol = &closing.realised.symbol;
+        let about = About {
+            trade_id: self.memory.trade_id + 1,
+            thesis,
+            refused: journal.refusals.iter().any(|refusal| refusal.request.symbol() == symbol),
+            known_at: self.day.close,
+            language: self.asker.agent.language,
+        };
+        let facts = reflect::from_facts(closing, &about, "");
+        let values = json!({ "facts": reflect::lines(&facts), "thesis": thesis });
+        let read = |text: &str, source| reflect::with_answer(&facts, text, source);
+        let row = match self.asker.ask(ctx, "reflection", values, read).await? {
+            Asked::Answered(row, _) => row,
+            Asked::Unusable { why, .. } => ReflectionRow { note: Some(why), ..facts.clone() },
+        };
+        self.memory.trade_id = row.trade_id;
+        self.memory.archive.push(Lesson::from(&row));
+        let outcome = to_value(&row);
+        let arguments = json!({ "position": id, "part": closing.part });
+        enter(ctx, arguments, outcome, vec![Implied::Reflection(Box::new(row))]).await
+    }
+}
+
+async fn enter(ctx: &mut Ctx, arguments: Value, outcome: Value, implied: Vec<Implied>) -> Result<(), Stop> {
+    let entry = Entry {
+        kind: "memory",
+        class: Class::Local,
+        arguments,
+        outcome,
+        outcome_kind: OutcomeKind::Ok,
+        said: None,
+        implied,
+    };
+    ctx.local(entry).await.map(drop)
+}

@@ -1,0 +1,173 @@
+//! What closed trades have taught: kept for good, and found again by what they are about.
+
+use super::state::Packed;
+use papertape_core::id::{JobId, Symbol};
+use papertape_core::ledger::Direction;
+use papertape_core::money::Money;
+use papertape_core::record::{Assessment, ErrorTag, ReflectionRow};
+use papertape_core::time::Timestamp;
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// Lessons are sealed by so many, each such block one text of the record.
+const BLOCK: usize = 32;
+/// The most that words in common count for.
+const WORDS: usize = 6;
+
+/// A reflection, as far as a trader reads it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Lesson {
+    /// The reflection's id.
+    pub trade_id: u64,
+    /// The job that it was taken over from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<JobId>,
+    /// The instrument.
+    pub symbol: Symbol,
+    /// Long or short.
+    pub side: Direction,
+    /// When the position was opened.
+    pub entry_time: Timestamp,
+    /// When it, or a part of it, was closed.
+    pub exit_time: Timestamp,
+    /// What closed it.
+    pub cause: String,
+    /// The ledger's result.
+    pub pnl: Money,
+    /// `pnl / margin x 100`.
+    pub return_pct: Option<Decimal>,
+    /// What it teaches.
+    pub summary: String,
+    /// What went wrong.
+    pub error_tags: Vec<ErrorTag>,
+    /// How much there is to learn.
+    pub value_assessment: Assessment,
+    /// Rules for next time.
+    pub next_rules: Vec<String>,
+    /// From when on it may be read.
+    pub known_at: Timestamp,
+}
+
+impl From<&ReflectionRow> for Lesson {
+    fn from(row: &ReflectionRow) -> Self {
+        Self {
+            trade_id: row.trade_id,
+            job: None,
+            symbol: row.symbol.clone(),
+            side: row.side,
+            entry_time: row.entry_time,
+            exit_time: row.exit_time,
+            cause: row.cause.clone(),
+            pnl: row.pnl,
+            return_pct: row.return_pct,
+            summary: row.summary.clone(),
+            error_tags: row.error_tags.clone(),
+            value_assessment: row.value_assessment,
+            next_rules: row.next_rules.clone(),
+            known_at: row.known_at,
+        }
+    }
+}
+
+/// All lessons of a trader, the oldest first. A state holds the sealed blocks by their hashes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Archive {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sealed: Vec<Packed<Vec<Lesson>>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tail: Vec<Lesson>,
+}
+
+impl Archive {
+    /// Adds a lesson.
+    pub fn push(&mut self, lesson: Lesson) {
+        self.tail.push(lesson);
+        if self.tail.len() == BLOCK {
+            self.sealed.push(Packed(std::mem::take(&mut self.tail)));
+        }
+    }
+
+    /// All of them, the oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &Lesson> {
+        self.sealed.iter().flat_map(|block| &block.0).chain(&self.tail)
+    }
+
+    pub(super) fn mark(&mut self, job: &JobId) {
+        let sealed = self.sealed.iter_mut().flat_map(|block| &mut block.0);
+        for lesson in sealed.chain(&mut self.tail) {
+            lesson.job.get_or_insert_with(|| job.clone());
+        }
+    }
+
+    pub(super) fn retain(&mut self, keep: impl Fn(&Lesson) -> bool) {
+        let all: Vec<Lesson> = self.iter().filter(|lesson| keep(lesson)).cloned().collect();
+        *self = Self::default();
+        for lesson in all {
+            self.push(lesson);
+        }
+    }
+}
+
+/// What lessons are wanted for.
+#[derive(Clone, Debug, Default)]
+pub struct Query<'a> {
+    /// The instruments that it is about first of all: those held, or a desk's own.
+    pub focus: BTreeSet<&'a Symbol>,
+    /// All that may be traded.
+    pub symbols: BTreeSet<&'a Symbol>,
+    /// What is on the trader's mind, in words.
+    pub words: String,
+}
+
+/// The `most` lessons that say the most to the query, the best first, of those known at the instant.
+///
+/// A lesson counts 6 for an instrument in focus, 2 for one that may be traded, 0 to 2 for its value,
+/// and 1 for each word in common, at most 6; of equals the newer comes first. This is keyword search:
+/// a ranking by meaning would put its own score in the place of this one.
+#[must_use]
+pub fn best<'a>(archive: &'a Archive, query: &Query<'_>, instant: Timestamp, most: usize) -> Vec<&'a Lesson> {
+    let asked = words(&query.words);
+    let mut ranked: Vec<(usize, Timestamp, u64, &Lesson)> = archive
+        .iter()
+        .filter(|lesson| lesson.known_at <= instant)
+        .map(|lesson| (score(lesson, query, &asked), lesson.known_at, lesson.trade_id, lesson))
+        .collect();
+    ranked.sort_by_key(|(score, known_at, trade_id, _)| std::cmp::Reverse((*score, *known_at, *trade_id)));
+    ranked.into_iter().take(most).map(|(.., lesson)| lesson).collect()
+}
+
+fn score(lesson: &Lesson, query: &Query<'_>, asked: &BTreeSet<String>) -> usize {
+    let about = if query.focus.contains(&lesson.symbol) {
+        6
+    } else if query.symbols.contains(&lesson.symbol) {
+        2
+    } else {
+        0
+    };
+    let value = match lesson.value_assessment {
+        Assessment::Low => 0,
+        Assessment::Medium => 1,
+        Assessment::High => 2,
+    };
+    let text = format!("{} {} {}", lesson.symbol, lesson.summary, lesson.next_rules.join(" "));
+    about + value + words(&text).intersection(asked).count().min(WORDS)
+}
+
+/// Words of a text: runs of letters and digits of at least three, and pairs of characters where a script
+/// puts no spaces.
+fn words(text: &str) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    for run in text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty()) {
+        if run.is_ascii() {
+            if run.len() >= 3 {
+                words.insert(run.to_ascii_lowercase());
+            }
+            continue;
+        }
+        let run: Vec<char> = run.chars().collect();
+        words.extend(run.windows(2).map(|pair| pair.iter().collect::<String>()));
+    }
+    words
+}

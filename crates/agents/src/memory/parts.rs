@@ -1,0 +1,213 @@
+//! The four parts of a round's summary: read, checked, written, and cut so that all four stay.
+
+use crate::config::Language;
+use std::fmt::Write as _;
+
+/// A summary has at most so many characters, labels included.
+pub const SUMMARY_CHARS: usize = 600;
+/// Of these, `[Risk]` has at most so many, so that it can stay whole wherever a summary is cut.
+pub const RISK_CHARS: usize = 300;
+
+const LABELS: [(&str, &str); 4] =
+    [("Conclusion", "结论"), ("Position", "仓位"), ("Risk", "风险"), ("Next", "下轮关注")];
+const RISK: usize = 2;
+
+/// Conclusion, position, risk, next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parts([String; 4]);
+
+/// Why a text is no summary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// Parts are not there, or empty.
+    Missing(Vec<&'static str>),
+    /// It has so many characters.
+    TooLong(usize),
+    /// `[Risk]` has so many characters.
+    RiskTooLong(usize),
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Missing(parts) => write!(f, "missing: {}", parts.join(", ")),
+            Self::TooLong(chars) => write!(f, "{chars} characters, at most {SUMMARY_CHARS}"),
+            Self::RiskTooLong(chars) => write!(f, "[Risk] has {chars} characters, at most {RISK_CHARS}"),
+        }
+    }
+}
+
+impl Parts {
+    /// The parts in their order.
+    #[must_use]
+    pub fn new(parts: [String; 4]) -> Self {
+        Self(parts.map(|part| one_line(&part)))
+    }
+
+    /// Reads a summary, in either language and with either kind of brackets; what stands before the
+    /// first label is no part.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read(text: &str, language: Language) -> Result<Self, Problem> {
+        let found = find(text);
+        let missing: Vec<&'static str> =
+            (0..4).filter(|at| found[*at].is_none()).map(|at| label(at, language)).collect();
+        if !missing.is_empty() {
+            return Err(Problem::Missing(missing));
+        }
+        let parts = Self(found.map(Option::unwrap_or_default));
+        let risk = chars(&parts.0[RISK]);
+        if risk > RISK_CHARS {
+            return Err(Problem::RiskTooLong(risk));
+        }
+        let whole = chars(&parts.write(language));
+        if whole > SUMMARY_CHARS { Err(Problem::TooLong(whole)) } else { Ok(parts) }
+    }
+
+    /// The summary that `text` gives as far as it goes, with what is missing taken from `facts` and
+    /// what is too long cut.
+    #[must_use]
+    pub fn filled(text: &str, facts: &Self, language: Language) -> Self {
+        let mut found = find(text);
+        for (part, fact) in found.iter_mut().zip(&facts.0) {
+            part.get_or_insert_with(|| fact.clone());
+        }
+        let mut parts = Self(found.map(Option::unwrap_or_default));
+        parts.0[RISK] = cut(&parts.0[RISK], RISK_CHARS);
+        parts.fit(language, SUMMARY_CHARS).unwrap_or(parts)
+    }
+
+    /// The summary as a text, one part a line.
+    #[must_use]
+    pub fn write(&self, language: Language) -> String {
+        let mut out = String::new();
+        for (at, part) in self.0.iter().enumerate() {
+            let end = if at == 3 { "" } else { "\n" };
+            let _ = write!(out, "[{}] {part}{end}", label(at, language));
+        }
+        out
+    }
+
+    /// Cut to `most` characters: the risk stays whole, the others give way, the longest first, and none
+    /// vanishes. `None` where there is no room for that.
+    #[must_use]
+    pub fn fit(&self, language: Language, most: usize) -> Option<Self> {
+        let bodies = self.0.clone().map(|part| chars(&part));
+        let labels = chars(&self.write(language)) - bodies.iter().sum::<usize>();
+        let room = most.checked_sub(labels + bodies[RISK])?;
+        let others: Vec<usize> = (0..4).filter(|at| *at != RISK).map(|at| bodies[at]).collect();
+        if room < others.iter().map(|need| (*need).min(1)).sum() {
+            return None;
+        }
+        let mut given = share(&others, room).into_iter();
+        let mut parts = self.clone();
+        for (at, part) in parts.0.iter_mut().enumerate() {
+            if at != RISK {
+                *part = cut(part, given.next().unwrap_or_default());
+            }
+        }
+        Some(parts)
+    }
+
+    /// The least room that [`Self::fit`] needs.
+    #[must_use]
+    pub fn least(&self, language: Language) -> usize {
+        let labels = chars(&self.write(language)) - self.0.iter().map(|part| chars(part)).sum::<usize>();
+        labels + chars(&self.0[RISK]) + 3
+    }
+
+    /// What is concluded.
+    #[must_use]
+    pub fn conclusion(&self) -> &str {
+        &self.0[0]
+    }
+
+    /// What is to be verified next.
+    #[must_use]
+    pub fn next(&self) -> &str {
+        &self.0[3]
+    }
+}
+
+/// A summary as it was kept, read again; `None` where it is none.
+#[must_use]
+pub fn kept(summary: &str) -> Option<Parts> {
+    let found = find(summary);
+    found.iter().all(Option::is_some).then(|| Parts(found.map(Option::unwrap_or_default)))
+}
+
+/// Divides `total` among needs: nobody gets more than it needs, and what one leaves goes to the others.
+#[must_use]
+pub fn share(needs: &[usize], total: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..needs.len()).collect();
+    order.sort_by_key(|at| (needs[*at], *at));
+    let mut given = vec![0; needs.len()];
+    let mut left = total;
+    for (done, at) in order.iter().enumerate() {
+        given[*at] = needs[*at].min(left / (needs.len() - done));
+        left -= given[*at];
+    }
+    given
+}
+
+/// The first `most` characters, the last of them `…` where something was cut off.
+#[must_use]
+pub fn cut(text: &str, most: usize) -> String {
+    if chars(text) <= most {
+        return text.to_owned();
+    }
+    let mut short: String = text.chars().take(most.saturating_sub(1)).collect();
+    short.truncate(short.trim_end().len());
+    if most > 0 {
+        short.push('…');
+    }
+    short
+}
+
+/// How long a text is, in characters.
+#[must_use]
+pub fn chars(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// A text on one line, without runs of spaces.
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn label(at: usize, language: Language) -> &'static str {
+    let (english, chinese) = LABELS[at];
+    match language {
+        Language::En => english,
+        Language::Zh => chinese,
+    }
+}
+
+/// The parts' texts; `None` for those that are not there or empty.
+fn find(text: &str) -> [Option<String>; 4] {
+    // (where the label begins, where its text does, which part)
+    let mut marks: Vec<(usize, usize, usize)> = Vec::new();
+    for (open, c) in text.char_indices().filter(|(_, c)| matches!(c, '[' | '【')) {
+        let close = if c == '[' { ']' } else { '】' };
+        let inside = open + c.len_utf8();
+        let Some(length) = text[inside..].find(close) else { continue };
+        let name = text[inside..inside + length].trim();
+        let part = LABELS
+            .iter()
+            .position(|(english, chinese)| name.eq_ignore_ascii_case(english) || name == *chinese);
+        marks.extend(part.map(|part| (open, inside + length + close.len_utf8(), part)));
+    }
+    let mut found = [const { None }; 4];
+    for (at, (_, begin, part)) in marks.iter().enumerate() {
+        let end = marks.get(at + 1).map_or(text.len(), |next| next.0);
+        let body = one_line(&text[*begin..end]);
+        let body = body.trim_matches(|c: char| matches!(c, '*' | ':' | '：' | '#') || c.is_whitespace());
+        // A part that is written twice is read once.
+        if found[*part].is_none() && !body.is_empty() {
+            found[*part] = Some(body.to_owned());
+        }
+    }
+    found
+}

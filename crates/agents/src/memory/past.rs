@@ -1,0 +1,348 @@
+//! What a trader is told of its past: the theses of its open positions, its last rounds, and the lessons
+//! of closed trades. Nothing in it was known later than the instant of the session.
+
+use super::lessons::{self, Lesson, Query};
+use super::parts::{self, cut};
+use super::reflect::side;
+use super::settings::MemorySettings;
+use super::state::Memory;
+use super::trades::OpenPosition;
+use crate::config::Language;
+use crate::prompt::{PromptError, PromptSet};
+use papertape_core::id::{JobId, Symbol};
+use papertape_core::ledger::{Account, Position};
+use papertape_core::record::{GivenKind, GivenRow, Implied};
+use papertape_core::tape::{Class, Ctx, Entry, OutcomeKind, Stop};
+use papertape_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::BTreeSet;
+
+/// A position's context has at most so many characters.
+pub const CONTEXT_CHARS: usize = 600;
+/// All contexts of a prompt together.
+pub const CONTEXTS_CHARS: usize = 3_000;
+/// A context on one line.
+const LINE_CHARS: usize = 160;
+
+/// Whose past is told, to whom, and when.
+#[derive(Clone, Copy)]
+pub struct Reader<'a> {
+    /// The memory.
+    pub memory: &'a Memory,
+    /// What of it is on.
+    pub settings: MemorySettings,
+    /// The prompts.
+    pub prompts: &'a PromptSet,
+    /// Their language.
+    pub language: Language,
+    /// The session's instant: nothing that became known later is told.
+    pub instant: Timestamp,
+    /// What is held.
+    pub account: &'a Account,
+    /// What may be traded.
+    pub symbols: &'a BTreeSet<Symbol>,
+}
+
+/// One memory that a trader is given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    /// What kind.
+    pub kind: GivenKind,
+    /// The round's, the position's or the trade's id.
+    pub memory_id: String,
+    /// The job that it was taken over from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<JobId>,
+    /// When it became known.
+    pub known_at: Timestamp,
+    /// Its text, as it stands in the prompt.
+    pub text: String,
+}
+
+/// The past as a prompt tells it.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Past {
+    /// The block of the prompt; empty where there is nothing to tell.
+    pub text: String,
+    /// What stands in it.
+    pub shown: Vec<Shown>,
+    /// The rows that the record keeps of it.
+    pub implied: Vec<Implied>,
+}
+
+/// The past for one trader's prompt. `focus`: a desk's own instrument, which alone is told in full.
+///
+/// # Errors
+/// A replaced template that asks for what is not there.
+pub fn past_context(reader: &Reader<'_>, focus: Option<&Symbol>) -> Result<Past, PromptError> {
+    let open = open_positions(reader, focus);
+    let rounds = rounds(reader);
+    let lessons = lessons_for(reader, focus);
+    let shown: Vec<Shown> = open.into_iter().chain(rounds).chain(lessons).collect();
+    if shown.is_empty() {
+        return Ok(Past::default());
+    }
+    let texts = |kind: GivenKind| -> Vec<&str> {
+        shown.iter().filter(|item| item.kind == kind).map(|item| item.text.as_str()).collect()
+    };
+    let text = reader.prompts.render(
+        "memory",
+        reader.language,
+        json!({
+            "open": texts(GivenKind::OpenPositionContext),
+            "rounds": texts(GivenKind::TraderRound),
+            "lessons": texts(GivenKind::Trade),
+        }),
+    )?;
+    let row = |item: &Shown| {
+        Implied::Given(GivenRow {
+            kind: item.kind,
+            memory_id: item.memory_id.clone(),
+            job: item.job.clone(),
+            known_at: item.known_at,
+        })
+    };
+    let implied = shown.iter().map(row).collect();
+    Ok(Past { text, shown, implied })
+}
+
+/// Tells the past within a session: a step of its own, so that the record has exactly what was given.
+/// Gives the block of the prompt as it is kept, or why it cannot be made.
+///
+/// # Errors
+/// A stop.
+pub async fn recall(
+    ctx: &mut Ctx,
+    reader: &Reader<'_>,
+    focus: Option<&Symbol>,
+) -> Result<Result<String, String>, Stop> {
+    let past = match past_context(reader, focus) {
+        Ok(past) => past,
+        Err(error) => return Ok(Err(error.to_string())),
+    };
+    if past.shown.is_empty() {
+        return Ok(Ok(String::new()));
+    }
+    let entry = Entry {
+        kind: "memory",
+        class: Class::Local,
+        arguments: json!({ "instant": reader.instant, "settings": reader.settings, "focus": focus }),
+        outcome: json!({ "text": past.text, "shown": past.shown }),
+        outcome_kind: OutcomeKind::Ok,
+        said: None,
+        implied: past.implied,
+    };
+    let kept = ctx.local(entry).await?;
+    Ok(Ok(kept["text"].as_str().unwrap_or_default().to_owned()))
+}
+
+fn open_positions(reader: &Reader<'_>, focus: Option<&Symbol>) -> Vec<Shown> {
+    if !reader.settings.mode.open() {
+        return Vec::new();
+    }
+    let held: Vec<(&Position, Option<&OpenPosition>, &Symbol)> = reader
+        .account
+        .positions()
+        .iter()
+        .map(|(symbol, position)| (position, reader.memory.open.get(position.id.as_str()), symbol))
+        .collect();
+    let whole = |symbol: &Symbol| focus.is_none_or(|focus| focus == symbol);
+    let lines: Vec<usize> = held
+        .iter()
+        .map(|(position, open, symbol)| parts::chars(&one_line(position, *open, symbol, reader.language)))
+        .collect();
+    // What a context takes at the least, and what it would like to take.
+    let bounds: Vec<(usize, usize)> = held
+        .iter()
+        .zip(&lines)
+        .map(|((position, open, symbol), line)| {
+            let thesis = open.and_then(|open| open.summary.as_deref());
+            let Some(thesis) = thesis.filter(|_| whole(symbol)) else { return (*line, *line) };
+            let head = parts::chars(&head(position, *open, symbol, reader.language)) + 1;
+            let least = parts::kept(thesis).map_or(0, |kept| kept.least(reader.language));
+            (head + least, (head + parts::chars(thesis)).min(CONTEXT_CHARS))
+        })
+        .collect();
+    let room = allot(&bounds, &lines, CONTEXTS_CHARS);
+    let tell = |((position, open, symbol), room): ((&Position, Option<&OpenPosition>, &Symbol), &usize)| {
+        let text = told(position, open, symbol, reader.language, *room, whole(symbol))?;
+        Some(Shown {
+            kind: GivenKind::OpenPositionContext,
+            memory_id: position.id.to_string(),
+            job: None,
+            known_at: open.map_or(reader.instant, |open| open.opened_at).min(reader.instant),
+            text,
+        })
+    };
+    held.into_iter().zip(&room).filter_map(tell).collect()
+}
+
+/// How much room each context gets. Where the least of all does not fit, those that take the most get
+/// one line alone, and where not even lines fit, the last ones get nothing.
+fn allot(bounds: &[(usize, usize)], lines: &[usize], total: usize) -> Vec<usize> {
+    let mut bounds = bounds.to_vec();
+    while bounds.iter().map(|(least, _)| least).sum::<usize>() > total {
+        let worst = (0..bounds.len())
+            .filter(|at| bounds[*at].0 > lines[*at])
+            .max_by_key(|at| (bounds[*at].0 - lines[*at], *at));
+        match worst {
+            Some(at) => bounds[at] = (lines[at], lines[at]),
+            None => match bounds.iter().rposition(|(least, _)| *least > 0) {
+                Some(at) => bounds[at] = (0, 0),
+                None => break,
+            },
+        }
+    }
+    let least: usize = bounds.iter().map(|(least, _)| least).sum();
+    let wishes: Vec<usize> = bounds.iter().map(|(least, wish)| wish.saturating_sub(*least)).collect();
+    let more = parts::share(&wishes, total - least.min(total));
+    bounds.iter().zip(more).map(|((least, _), more)| least + more).collect()
+}
+
+fn told(
+    position: &Position,
+    open: Option<&OpenPosition>,
+    symbol: &Symbol,
+    language: Language,
+    room: usize,
+    whole: bool,
+) -> Option<String> {
+    let line = one_line(position, open, symbol, language);
+    let thesis = open.and_then(|open| open.summary.as_deref()).filter(|_| whole);
+    let head = head(position, open, symbol, language);
+    let fits = thesis
+        .and_then(parts::kept)
+        .and_then(|thesis| thesis.fit(language, room.checked_sub(parts::chars(&head) + 1)?));
+    match fits {
+        Some(thesis) => Some(format!("{head}\n{}", thesis.write(language))),
+        None => (parts::chars(&line) <= room).then_some(line),
+    }
+}
+
+/// The figures of a position, as they are now and as they were planned.
+fn head(position: &Position, open: Option<&OpenPosition>, symbol: &Symbol, language: Language) -> String {
+    let none = match language {
+        Language::En => "none",
+        Language::Zh => "无",
+    };
+    let price = |price: Option<papertape_core::money::Price>| {
+        price.map_or(none.to_owned(), |price| price.0.round_sf(8).unwrap_or(price.0).normalize().to_string())
+    };
+    let (side, units) = (side(position.direction(), language), position.quantity.abs().0.normalize());
+    let (entry, leverage) = (price(Some(position.avg_price)), position.leverage.normalize());
+    let (stop, target) = (price(position.stop), price(position.target));
+    let split = open.map(|open| open.split_ratio).filter(|ratio| *ratio != rust_decimal::Decimal::ONE);
+    let since = position.opened_on;
+    let text = match language {
+        Language::En => {
+            let split = split.map_or(String::new(), |ratio| {
+                format!("; split since: divide the prices below by {}", ratio.round_dp(4).normalize())
+            });
+            format!(
+                "{symbol} {side} {units} at {entry} since {since}, stop {stop}, target {target}, \
+                 leverage {leverage}{split}"
+            )
+        }
+        Language::Zh => {
+            let split = split.map_or(String::new(), |ratio| {
+                format!("；其后已拆股：下文价格须除以 {}", ratio.round_dp(4).normalize())
+            });
+            format!(
+                "{symbol} {side} {units}，均价 {entry}，自 {since}，止损 {stop}，目标 {target}，\
+                 杠杆 {leverage}{split}"
+            )
+        }
+    };
+    cut(&text, LINE_CHARS)
+}
+
+fn one_line(position: &Position, open: Option<&OpenPosition>, symbol: &Symbol, language: Language) -> String {
+    let head = head(position, open, symbol, language);
+    let thesis = open.and_then(|open| open.summary.as_deref()).and_then(parts::kept);
+    let why = match (&thesis, language) {
+        (Some(thesis), _) => thesis.conclusion().to_owned(),
+        (None, Language::En) => "no thesis on record".to_owned(),
+        (None, Language::Zh) => "没有记录开仓依据".to_owned(),
+    };
+    let room = LINE_CHARS.saturating_sub(parts::chars(&head) + 2);
+    if room < 8 { head } else { format!("{head}: {}", cut(&why, room)) }
+}
+
+fn rounds(reader: &Reader<'_>) -> Vec<Shown> {
+    if !reader.settings.mode.rounds() {
+        return Vec::new();
+    }
+    let window = if reader.memory.after_loss {
+        reader.settings.read_window_after_loss
+    } else {
+        reader.settings.read_window
+    };
+    let mut last: Vec<Shown> = reader
+        .memory
+        .rounds
+        .iter()
+        .rev()
+        .filter(|round| round.0.row.known_at <= reader.instant)
+        .take(window as usize)
+        .map(|round| {
+            let row = &round.0.row;
+            let date = row.known_at.strftime("%Y-%m-%d");
+            let title = match (reader.language, row.degraded) {
+                (Language::En, false) => format!("Round {} ({date})", row.round_id),
+                (Language::En, true) => format!("Round {} ({date}, degraded)", row.round_id),
+                (Language::Zh, false) => format!("第 {} 轮（{date}）", row.round_id),
+                (Language::Zh, true) => format!("第 {} 轮（{date}，降级）", row.round_id),
+            };
+            Shown {
+                kind: GivenKind::TraderRound,
+                memory_id: row.round_id.to_string(),
+                job: round.0.job.clone(),
+                known_at: row.known_at,
+                text: format!("{title}\n{}", row.summary),
+            }
+        })
+        .collect();
+    last.reverse();
+    last
+}
+
+fn lessons_for(reader: &Reader<'_>, focus: Option<&Symbol>) -> Vec<Shown> {
+    if !reader.settings.mode.trades() {
+        return Vec::new();
+    }
+    let newest = reader.memory.rounds().rev().find(|round| round.known_at <= reader.instant);
+    let query = Query {
+        focus: match focus {
+            Some(symbol) => BTreeSet::from([symbol]),
+            None => reader.account.positions().keys().collect(),
+        },
+        symbols: reader.symbols.iter().collect(),
+        words: newest.map(|round| round.summary.clone()).unwrap_or_default(),
+    };
+    let most = reader.settings.lessons as usize;
+    let best = lessons::best(&reader.memory.archive, &query, reader.instant, most);
+    best.into_iter().map(|lesson| lesson_shown(lesson, reader.language)).collect()
+}
+
+fn lesson_shown(lesson: &Lesson, language: Language) -> Shown {
+    let day = |at: Timestamp| at.strftime("%Y-%m-%d").to_string();
+    let pct = lesson.return_pct.map_or(String::new(), |pct| format!(", {}%", pct.round_dp(2).normalize()));
+    let (side, from, to) = (side(lesson.side, language), day(lesson.entry_time), day(lesson.exit_time));
+    let mut text = format!("{} {side} {from}/{to}{pct}: {}", lesson.symbol, lesson.summary);
+    if !lesson.error_tags.is_empty() {
+        let tags: Vec<&str> = lesson.error_tags.iter().map(|tag| tag.as_str()).collect();
+        text.push_str(&format!(" ({})", tags.join(", ")));
+    }
+    for rule in &lesson.next_rules {
+        text.push(' ');
+        text.push_str(rule);
+    }
+    Shown {
+        kind: GivenKind::Trade,
+        memory_id: lesson.trade_id.to_string(),
+        job: lesson.job.clone(),
+        known_at: lesson.known_at,
+        text,
+    }
+}

@@ -1,0 +1,144 @@
+//! Old reflections folded into one per instrument and period. The originals stay.
+
+use papertape_core::id::Symbol;
+use papertape_core::money::Money;
+use papertape_core::record::ReflectionRow;
+use papertape_core::time::Date;
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+/// At most so many rules of a period are kept, the most frequent first.
+const RULES: usize = 5;
+
+/// How long a period is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Period {
+    /// Three months.
+    Quarter,
+    /// Six months.
+    HalfYear,
+}
+
+impl Period {
+    /// `quarter` or `half-year`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Quarter => "quarter",
+            Self::HalfYear => "half-year",
+        }
+    }
+
+    /// The period that a day lies in: `2012-Q4`, `2012-H2`.
+    #[must_use]
+    pub fn of(self, day: Date) -> String {
+        match self {
+            Self::Quarter => format!("{:04}-Q{}", day.year(), (day.month() - 1) / 3 + 1),
+            Self::HalfYear => format!("{:04}-H{}", day.year(), (day.month() - 1) / 6 + 1),
+        }
+    }
+}
+
+impl fmt::Display for Period {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Period {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        [Self::Quarter, Self::HalfYear]
+            .into_iter()
+            .find(|period| period.as_str() == text)
+            .ok_or_else(|| format!("`{text}` is none of: quarter, half-year"))
+    }
+}
+
+/// What the reflections on one instrument in one period come to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Folded {
+    /// `2012-Q4`.
+    pub period: String,
+    /// The instrument.
+    pub symbol: Symbol,
+    /// How many reflections.
+    pub trades: u32,
+    /// Of these, how many gained.
+    pub wins: u32,
+    /// The sum of their results.
+    pub pnl: Money,
+    /// The mean of `return_pct` where there is one.
+    pub mean_return_pct: Option<Decimal>,
+    /// What went wrong, and how often.
+    pub error_tags: BTreeMap<String, u32>,
+    /// The most frequent rules.
+    pub next_rules: Vec<String>,
+    /// All of it in a sentence or two.
+    pub summary: String,
+    /// The originals.
+    pub trade_ids: Vec<u64>,
+}
+
+/// Folds the reflections of one trader that are older than the period in which `newest` lies.
+#[must_use]
+pub fn fold(period: Period, rows: &[ReflectionRow], newest: Date) -> Vec<Folded> {
+    let day = |row: &ReflectionRow| row.exit_time.to_zoned(jiff::tz::TimeZone::UTC).date();
+    let present = period.of(newest);
+    let mut groups: BTreeMap<(String, Symbol), Vec<&ReflectionRow>> = BTreeMap::new();
+    for row in rows {
+        let name = period.of(day(row));
+        if name < present {
+            groups.entry((name, row.symbol.clone())).or_default().push(row);
+        }
+    }
+    groups.into_iter().map(|((name, symbol), rows)| folded(name, symbol, &rows)).collect()
+}
+
+fn folded(period: String, symbol: Symbol, rows: &[&ReflectionRow]) -> Folded {
+    let count = |rows: usize| u32::try_from(rows).unwrap_or(u32::MAX);
+    let wins = rows.iter().filter(|row| row.pnl.is_positive()).count();
+    let pnl = rows.iter().fold(Decimal::ZERO, |sum, row| sum.checked_add(row.pnl.0).unwrap_or(sum));
+    let pcts: Vec<Decimal> = rows.iter().filter_map(|row| row.return_pct).collect();
+    let total = pcts.iter().try_fold(Decimal::ZERO, |sum, pct| sum.checked_add(*pct));
+    let mean = total.and_then(|total| total.checked_div(Decimal::from(pcts.len())));
+    let mean_return_pct = mean.map(|mean| mean.round_dp(4).normalize());
+    let mut error_tags: BTreeMap<String, u32> = BTreeMap::new();
+    let mut rules: BTreeMap<&str, u32> = BTreeMap::new();
+    for row in rows {
+        for tag in &row.error_tags {
+            *error_tags.entry(tag.to_string()).or_default() += 1;
+        }
+        for rule in &row.next_rules {
+            *rules.entry(rule).or_default() += 1;
+        }
+    }
+    let mut rules: Vec<(&str, u32)> = rules.into_iter().collect();
+    rules.sort_by_key(|(rule, times)| (u32::MAX - times, *rule));
+    let next_rules: Vec<String> = rules.iter().take(RULES).map(|(rule, _)| (*rule).to_owned()).collect();
+    let pct = mean_return_pct.map_or(String::new(), |pct| format!(", {pct}% on average"));
+    let mut summary =
+        format!("{symbol} in {period}: {} closed, {wins} with a gain, {pnl} in all{pct}.", rows.len());
+    let mut tags: Vec<(&String, &u32)> = error_tags.iter().collect();
+    tags.sort_by_key(|(tag, times)| (u32::MAX - **times, *tag));
+    if !tags.is_empty() {
+        let said: Vec<String> = tags.iter().map(|(tag, times)| format!("{tag} x{times}")).collect();
+        summary.push_str(&format!(" Most often: {}.", said.join(", ")));
+    }
+    Folded {
+        period,
+        symbol,
+        trades: count(rows.len()),
+        wins: count(wins),
+        pnl: Money(pnl.normalize()),
+        mean_return_pct,
+        error_tags,
+        next_rules,
+        summary,
+        trade_ids: rows.iter().map(|row| row.trade_id).collect(),
+    }
+}

@@ -1,0 +1,255 @@
+//! A reflection on a closed trade: its figures are the ledger's, its words the model's, or a template's.
+
+use super::parts::{cut, one_line};
+use super::trades::Closing;
+use crate::config::Language;
+use papertape_core::broker::ActionType;
+use papertape_core::ledger::{Account, Direction, LedgerError, LedgerEvent};
+use papertape_core::record::{
+    Assessment, ClaimCheck, ClaimResult, Deviation, ErrorTag, ReflectionRow, Source,
+};
+use papertape_core::time::Timestamp;
+use rust_decimal::Decimal;
+use serde::Deserialize;
+
+/// A reflection's summary has at most so many characters.
+pub const REFLECTION_CHARS: usize = 120;
+/// A comment, a claim or a rule has at most so many.
+const LINE_CHARS: usize = 240;
+/// A reflection has at most so many claims, and as many rules.
+const MOST_LINES: usize = 8;
+
+/// What a reflection is asked about, besides the closing itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct About<'a> {
+    /// Its number.
+    pub trade_id: u64,
+    /// The thesis at entry.
+    pub thesis: Option<&'a str>,
+    /// Was an order about the instrument refused on the day of the exit?
+    pub refused: bool,
+    /// From when on it may be read.
+    pub known_at: Timestamp,
+    /// The language of the template.
+    pub language: Language,
+}
+
+/// The reflection as the template writes it from the facts.
+#[must_use]
+pub(super) fn from_facts(closing: &Closing, about: &About<'_>, note: &str) -> ReflectionRow {
+    let realised = &closing.realised;
+    let open = &closing.open;
+    let return_pct = realised.return_pct().map(|pct| pct.round_dp(4).normalize());
+    let error_tags = tags(closing, return_pct, about);
+    let claims = about.thesis.and_then(super::parts::kept);
+    let claims = claims.iter().flat_map(|parts| [parts.conclusion(), parts.next()]);
+    ReflectionRow {
+        trade_id: about.trade_id,
+        position_id: realised.position.to_string(),
+        part: closing.part,
+        position_closed: realised.position_closed,
+        cause: closing.cause.as_str().to_owned(),
+        symbol: realised.symbol.clone(),
+        side: realised.direction,
+        entry_time: open.opened_at,
+        exit_time: closing.at,
+        holding_days: realised.holding_days,
+        quantity: realised.quantity,
+        entry_price: realised.entry_price,
+        exit_price: realised.exit_price,
+        pnl: realised.pnl,
+        return_pct,
+        leverage: realised.leverage,
+        notional: realised.notional,
+        summary: cut(&summary(closing, return_pct, about.language), REFLECTION_CHARS),
+        execution_deviation: Deviation {
+            planned_entry: Some(open.planned_entry),
+            actual_entry: Some(realised.entry_price),
+            planned_size: Some(open.quantity),
+            actual_size: Some(open.most),
+            planned_stop: open.stop,
+            actual_stop: realised.stop,
+            planned_exit: open.target,
+            actual_exit: Some(realised.exit_price),
+            comment: String::new(),
+        },
+        hypothesis_check: claims
+            .map(|claim| ClaimCheck { claim: cut(claim, LINE_CHARS), result: ClaimResult::Untested })
+            .collect(),
+        error_tags,
+        value_assessment: assess(return_pct),
+        next_rules: Vec::new(),
+        thesis: about.thesis.map(str::to_owned),
+        source: Source::Template,
+        note: Some(note.to_owned()),
+        known_at: about.known_at,
+    }
+}
+
+/// Reflections on a log of ledger events that was imported or is replayed: one for every closing, in the
+/// log's order, by the template. `known_at` says from when on a closing at an instant may be read.
+///
+/// # Errors
+/// The first event that the account cannot take.
+pub fn of_log(
+    initial: Account,
+    log: &[(Timestamp, LedgerEvent)],
+    language: Language,
+    known_at: impl Fn(Timestamp) -> Timestamp,
+) -> Result<Vec<ReflectionRow>, LedgerError> {
+    let closings = super::trades::closings(initial, log)?;
+    let row = |(trade_id, closing): (u64, &Closing)| {
+        let known_at = known_at(closing.at);
+        let about = About { trade_id, thesis: None, refused: false, known_at, language };
+        from_facts(closing, &about, "a log of events without a model")
+    };
+    Ok((1..).zip(&closings).map(row).collect())
+}
+
+/// What the model was asked to answer with.
+#[derive(Debug, Deserialize)]
+struct Answer {
+    summary: String,
+    execution_deviation: String,
+    hypothesis_check: Vec<Check>,
+    error_tags: Vec<String>,
+    value_assessment: String,
+    next_rules: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Check {
+    claim: String,
+    result: String,
+}
+
+/// The facts' reflection with the words of the model's answer.
+///
+/// # Errors
+/// What is wrong with the answer, in a sentence for the model.
+pub(super) fn with_answer(
+    facts: &ReflectionRow,
+    text: &str,
+    source: Source,
+) -> Result<ReflectionRow, String> {
+    let json = match (text.find('{'), text.rfind('}')) {
+        (Some(begin), Some(end)) if begin < end => &text[begin..=end],
+        _ => return Err("there is no JSON object in it".to_owned()),
+    };
+    let answer: Answer = serde_json::from_str(json).map_err(|error| error.to_string())?;
+    let summary = one_line(&answer.summary);
+    let length = super::parts::chars(&summary);
+    if length == 0 || length > REFLECTION_CHARS {
+        return Err(format!("summary has {length} characters, at most {REFLECTION_CHARS} and at least 1"));
+    }
+    let mut error_tags = answer
+        .error_tags
+        .iter()
+        .map(|tag| tag.parse().map_err(|error| format!("error_tags: {error}")))
+        .collect::<Result<Vec<ErrorTag>, _>>()?;
+    error_tags.sort_unstable();
+    error_tags.dedup();
+    let check = |check: Check| {
+        let result = check.result.parse().map_err(|error| format!("hypothesis_check: {error}"))?;
+        Ok(ClaimCheck { claim: cut(&one_line(&check.claim), LINE_CHARS), result })
+    };
+    let mut hypothesis_check =
+        answer.hypothesis_check.into_iter().map(check).collect::<Result<Vec<_>, String>>()?;
+    hypothesis_check.truncate(MOST_LINES);
+    let mut next_rules: Vec<String> =
+        answer.next_rules.iter().map(|rule| cut(&one_line(rule), LINE_CHARS)).collect();
+    next_rules.retain(|rule| !rule.is_empty());
+    next_rules.truncate(MOST_LINES);
+    Ok(ReflectionRow {
+        summary,
+        execution_deviation: Deviation {
+            comment: cut(&one_line(&answer.execution_deviation), LINE_CHARS),
+            ..facts.execution_deviation.clone()
+        },
+        hypothesis_check,
+        error_tags,
+        value_assessment: answer.value_assessment.parse().map_err(|e| format!("value_assessment: {e}"))?,
+        next_rules,
+        source,
+        note: None,
+        ..facts.clone()
+    })
+}
+
+/// The facts as lines for the prompt, `name: value`.
+#[must_use]
+pub(super) fn lines(row: &ReflectionRow) -> Vec<String> {
+    let deviation = &row.execution_deviation;
+    let pair = |name: &str, planned: Option<Decimal>, actual: Option<Decimal>| {
+        let show = |value: Option<Decimal>| value.map_or("none".to_owned(), |v| v.normalize().to_string());
+        format!("{name}: planned {}, actual {}", show(planned), show(actual))
+    };
+    let part = if row.position_closed { "the rest of the position" } else { "a part of the position" };
+    let pct = row.return_pct.map_or("unknown".to_owned(), |pct| pct.round_dp(2).normalize().to_string());
+    vec![
+        format!("symbol: {}", row.symbol),
+        format!("side: {}", side(row.side, Language::En)),
+        format!("closed: {} ({part})", row.quantity.0.normalize()),
+        format!("cause: {}", row.cause),
+        format!("holding_days: {}", row.holding_days),
+        format!("pnl: {}", row.pnl.0.round_dp(2).normalize()),
+        format!("return_pct: {pct}"),
+        format!("leverage: {}", row.leverage.normalize()),
+        pair("entry", deviation.planned_entry.map(|p| p.0), deviation.actual_entry.map(|p| p.0)),
+        pair("size", deviation.planned_size.map(|q| q.0), deviation.actual_size.map(|q| q.0)),
+        pair("stop", deviation.planned_stop.map(|p| p.0), deviation.actual_stop.map(|p| p.0)),
+        pair("exit", deviation.planned_exit.map(|p| p.0), deviation.actual_exit.map(|p| p.0)),
+    ]
+}
+
+/// `long` or `short`, in the language.
+#[must_use]
+pub(super) fn side(side: Direction, language: Language) -> &'static str {
+    match (side, language) {
+        (Direction::Long, Language::En) => "long",
+        (Direction::Short, Language::En) => "short",
+        (Direction::Long, Language::Zh) => "多头",
+        (Direction::Short, Language::Zh) => "空头",
+    }
+}
+
+fn summary(closing: &Closing, return_pct: Option<Decimal>, language: Language) -> String {
+    let realised = &closing.realised;
+    let (symbol, days) = (&realised.symbol, realised.holding_days);
+    let pnl = realised.pnl.0.round_dp(2).normalize();
+    let pct = return_pct.map_or(String::new(), |pct| format!("{}%, ", pct.round_dp(2).normalize()));
+    let (side, cause) = (side(realised.direction, language), closing.cause.as_str());
+    match language {
+        Language::En => format!("{symbol} {side} closed by {cause} after {days} days: {pct}{pnl}."),
+        Language::Zh => format!("{symbol} {side}持有 {days} 天后由 {cause} 平仓：{pct}{pnl}。"),
+    }
+}
+
+/// What the facts alone say went wrong.
+fn tags(closing: &Closing, return_pct: Option<Decimal>, about: &About<'_>) -> Vec<ErrorTag> {
+    let lost = return_pct.is_some_and(|pct| pct < Decimal::ZERO);
+    let mut tags = Vec::new();
+    match closing.cause {
+        ActionType::Liquidation => tags.push(ErrorTag::Sizing),
+        ActionType::Stop if lost && closing.realised.holding_days <= 2 => tags.push(ErrorTag::EntryTiming),
+        _ if lost => tags.push(ErrorTag::ThesisWrong),
+        _ => {}
+    }
+    if about.refused {
+        tags.push(ErrorTag::RuleRefused);
+    }
+    if closing.open.degraded {
+        tags.push(ErrorTag::DegradedResearch);
+    }
+    tags.sort_unstable();
+    tags
+}
+
+/// Large results teach more: from 5% on much, from 1% on some.
+fn assess(return_pct: Option<Decimal>) -> Assessment {
+    match return_pct.map(|pct| pct.abs()) {
+        Some(pct) if pct >= Decimal::from(5) => Assessment::High,
+        Some(pct) if pct >= Decimal::ONE => Assessment::Medium,
+        _ => Assessment::Low,
+    }
+}

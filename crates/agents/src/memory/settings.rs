@@ -1,0 +1,149 @@
+//! What of the memory a job uses.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// The longest window of rounds that can be read, and so the most rounds that a state carries.
+pub const LONGEST_WINDOW: u32 = 10;
+
+/// Which of the three memories are on. What is off is neither written nor read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum MemoryMode {
+    /// None.
+    Off,
+    /// Round memory.
+    Rounds,
+    /// Round memory and the contexts of open positions.
+    RoundsOpen,
+    /// These two and reflections on closed trades.
+    All,
+}
+
+impl MemoryMode {
+    /// All of them, the least first.
+    pub const ALL: [Self; 4] = [Self::Off, Self::Rounds, Self::RoundsOpen, Self::All];
+
+    /// `off`, `rounds`, `rounds+open` or `all`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Rounds => "rounds",
+            Self::RoundsOpen => "rounds+open",
+            Self::All => "all",
+        }
+    }
+
+    /// Are rounds remembered?
+    #[must_use]
+    pub fn rounds(self) -> bool {
+        self >= Self::Rounds
+    }
+
+    /// Are theses of open positions remembered?
+    #[must_use]
+    pub fn open(self) -> bool {
+        self >= Self::RoundsOpen
+    }
+
+    /// Are closed trades reflected on?
+    #[must_use]
+    pub fn trades(self) -> bool {
+        self >= Self::All
+    }
+}
+
+impl fmt::Display for MemoryMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for MemoryMode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|mode| mode.as_str() == text).ok_or_else(|| {
+            let known = Self::ALL.map(Self::as_str).join(", ");
+            format!("`{text}` is none of: {known}")
+        })
+    }
+}
+
+impl TryFrom<String> for MemoryMode {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<MemoryMode> for String {
+    fn from(mode: MemoryMode) -> Self {
+        mode.as_str().to_owned()
+    }
+}
+
+/// How a job uses the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MemorySettings {
+    /// Which memories are on.
+    pub mode: MemoryMode,
+    /// How many of the last rounds a trader reads, 0 to 10.
+    pub read_window: u32,
+    /// The same for the session after a losing close.
+    pub read_window_after_loss: u32,
+    /// How many of the newest rounds are kept per agent, at least one.
+    pub keep_rounds: u32,
+    /// How many reflections a trader is given as lessons.
+    pub lessons: u32,
+}
+
+impl Default for MemorySettings {
+    fn default() -> Self {
+        Self {
+            mode: MemoryMode::All,
+            read_window: 2,
+            read_window_after_loss: 2,
+            keep_rounds: 100,
+            lessons: 3,
+        }
+    }
+}
+
+impl MemorySettings {
+    /// No memory: what jobs had before there was one.
+    #[must_use]
+    pub fn off() -> Self {
+        Self { mode: MemoryMode::Off, ..Self::default() }
+    }
+
+    /// Is there no memory?
+    #[must_use]
+    pub fn is_off(&self) -> bool {
+        self.mode == MemoryMode::Off
+    }
+
+    /// Are the figures within their bounds?
+    ///
+    /// # Errors
+    /// The field and a sentence.
+    pub fn check(&self) -> Result<(), (&'static str, String)> {
+        for (field, window) in
+            [("read_window", self.read_window), ("read_window_after_loss", self.read_window_after_loss)]
+        {
+            if window > LONGEST_WINDOW {
+                return Err((field, format!("it is from 0 to {LONGEST_WINDOW}, not {window}")));
+            }
+        }
+        if self.keep_rounds == 0 {
+            return Err(("keep_rounds", "it is at least 1".to_owned()));
+        }
+        if self.lessons > 20 {
+            return Err(("lessons", format!("it is from 0 to 20, not {}", self.lessons)));
+        }
+        Ok(())
+    }
+}

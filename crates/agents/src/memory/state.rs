@@ -1,0 +1,110 @@
+//! What of the memory outlives a day. It is a part of the start state, so that a resume, a replay, a
+//! branch and a job that goes on from another remember the same; long texts stand in it by their hash.
+
+use super::lessons::Archive;
+use super::settings::LONGEST_WINDOW;
+use super::trades::OpenPosition;
+use papertape_core::id::JobId;
+use papertape_core::json::{canonical, to_value};
+use papertape_core::record::RoundRow;
+use papertape_core::time::Timestamp;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::BTreeMap;
+
+/// The trader's memory, as far as its next days can need it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Memory {
+    /// The newest rounds, the oldest first; never more than the longest window.
+    pub(super) rounds: Vec<Packed<Remembered<RoundRow>>>,
+    /// How many rounds there have been.
+    pub(super) round_id: u64,
+    /// What is known of positions that are open, by their ids.
+    pub(super) open: BTreeMap<String, OpenPosition>,
+    /// Lessons of closed trades.
+    pub(super) archive: Archive,
+    /// How many closings have been reflected on.
+    pub(super) trade_id: u64,
+    /// Has a trade been closed at a loss since the trader last spoke?
+    pub(super) after_loss: bool,
+}
+
+impl Memory {
+    /// Is nothing remembered?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The rounds that are still at hand, the oldest first.
+    pub fn rounds(&self) -> impl DoubleEndedIterator<Item = &RoundRow> {
+        self.rounds.iter().map(|round| &round.0.row)
+    }
+
+    /// What is known of open positions, by their ids.
+    #[must_use]
+    pub fn open(&self) -> &BTreeMap<String, OpenPosition> {
+        &self.open
+    }
+
+    /// Lessons of closed trades.
+    #[must_use]
+    pub fn archive(&self) -> &Archive {
+        &self.archive
+    }
+
+    /// The memory as another job takes it over: what has no job yet is that job's.
+    #[must_use]
+    pub fn of_job(mut self, job: &JobId) -> Self {
+        for round in &mut self.rounds {
+            round.0.job.get_or_insert_with(|| job.clone());
+        }
+        self.archive.mark(job);
+        self
+    }
+
+    /// What was known at an instant, of a job whose positions are not taken over.
+    #[must_use]
+    pub fn known_at(mut self, instant: Timestamp) -> Self {
+        self.rounds.retain(|round| round.0.row.known_at <= instant);
+        self.archive.retain(|lesson| lesson.known_at <= instant);
+        self.open.clear();
+        self.after_loss = false;
+        self
+    }
+
+    pub(super) fn remember(&mut self, row: RoundRow, keep: u32) {
+        self.round_id = row.round_id;
+        self.rounds.push(Packed(Remembered { job: None, row }));
+        let most = LONGEST_WINDOW.min(keep) as usize;
+        let surplus = self.rounds.len().saturating_sub(most);
+        self.rounds.drain(..surplus);
+    }
+}
+
+/// A memory, and the job that it was taken over from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Remembered<T> {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) job: Option<JobId>,
+    pub(super) row: T,
+}
+
+/// A value that stands in a document as one string, which is stored once, by its hash: a state that
+/// holds it for many days holds it once.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Packed<T>(pub(super) T);
+
+impl<T: Serialize> Serialize for Packed<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&canonical(&to_value(&self.0)))
+    }
+}
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Packed<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        serde_json::from_str(&text).map(Self).map_err(serde::de::Error::custom)
+    }
+}

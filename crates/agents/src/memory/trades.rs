@@ -1,0 +1,260 @@
+//! Positions from opening to close, as the ledger's events tell them: of a running day, of an imported
+//! log or of a replayed one alike.
+
+use papertape_core::broker::{ActionType, BookEntry};
+use papertape_core::id::Symbol;
+use papertape_core::ledger::{
+    Account, Applied, Direction, FillCause, LedgerError, LedgerEvent, Realised, Side,
+};
+use papertape_core::money::{Price, Quantity};
+use papertape_core::record::{ContextRow, ContextState};
+use papertape_core::time::{Date, Timestamp};
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// An open position: how it was opened, and why.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OpenPosition {
+    /// The instrument.
+    pub symbol: Symbol,
+    /// Long or short.
+    pub side: Direction,
+    /// When it was opened.
+    pub opened_at: Timestamp,
+    /// Price of the opening fill. This and the figures below are in today's share units.
+    pub entry_price: Price,
+    /// The price at which the opening order was checked.
+    pub planned_entry: Price,
+    /// Units of the opening fill.
+    pub quantity: Quantity,
+    /// The most units that were held.
+    pub most: Quantity,
+    /// The stop that it was opened with.
+    pub stop: Option<Price>,
+    /// The target that it was opened with.
+    pub target: Option<Price>,
+    /// Leverage, 1 for none.
+    pub leverage: Decimal,
+    /// New shares for one old share by the splits since.
+    pub split_ratio: Decimal,
+    /// How often it was added to.
+    pub adds: u32,
+    /// How often a part of it was closed.
+    pub closings: u32,
+    /// The round whose summary is the thesis.
+    pub round_id: Option<u64>,
+    /// The thesis at entry. Once written it is never overwritten.
+    pub summary: Option<String>,
+    /// Was that round degraded?
+    #[serde(default)]
+    pub degraded: bool,
+}
+
+impl OpenPosition {
+    /// The thesis at entry, unless there is one already.
+    pub(super) fn explain(&mut self, round_id: u64, summary: &str, degraded: bool) -> bool {
+        if self.summary.is_some() {
+            return false;
+        }
+        self.round_id = Some(round_id);
+        self.summary = Some(summary.to_owned());
+        self.degraded = degraded;
+        true
+    }
+
+    /// The row that says where its context stands.
+    #[must_use]
+    pub fn row(&self, id: &str, state: ContextState, known_at: Timestamp) -> ContextRow {
+        ContextRow {
+            position_id: id.to_owned(),
+            symbol: self.symbol.clone(),
+            side: self.side,
+            state,
+            round_id: self.round_id,
+            summary: self.summary.clone().unwrap_or_default(),
+            opened_at: self.opened_at,
+            entry_price: self.entry_price,
+            quantity: self.quantity,
+            stop_loss: self.stop,
+            take_profit: self.target,
+            leverage: self.leverage,
+            split_ratio: self.split_ratio,
+            known_at,
+        }
+    }
+
+    /// What is known of a position whose opening nobody saw: what its closing tells.
+    fn seen_late(realised: &Realised) -> Self {
+        Self {
+            symbol: realised.symbol.clone(),
+            side: realised.direction,
+            opened_at: midnight(realised.opened_on),
+            entry_price: realised.entry_price,
+            planned_entry: realised.entry_price,
+            quantity: realised.quantity,
+            most: realised.quantity,
+            stop: realised.stop,
+            target: realised.target,
+            leverage: realised.leverage,
+            split_ratio: Decimal::ONE,
+            adds: 0,
+            closings: 0,
+            round_id: None,
+            summary: None,
+            degraded: false,
+        }
+    }
+}
+
+/// A position, or a part of one, that was closed by a recorded fill.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Closing {
+    /// What the ledger says of it.
+    pub realised: Realised,
+    /// What closed it: `sell`, `cover`, `stop`, `target` or `liquidation`.
+    pub cause: ActionType,
+    /// When.
+    pub at: Timestamp,
+    /// The how-manieth closing of the position it is, from 1.
+    pub part: u32,
+    /// The position as it was before.
+    pub open: OpenPosition,
+}
+
+/// What an event was for the position that it is about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// Nothing that a memory needs.
+    Nothing,
+    /// It opened it.
+    Opened(String),
+    /// A split converted it.
+    Converted(String),
+    /// It closed it, or a part of it.
+    Closed(Box<Closing>),
+    /// A split paid it out: nothing is left of it, and nobody decided so.
+    Vanished(String, Box<OpenPosition>),
+}
+
+/// Follows one event of the ledger.
+pub fn follow(
+    open: &mut BTreeMap<String, OpenPosition>,
+    at: Timestamp,
+    event: &LedgerEvent,
+    applied: &Applied,
+) -> Step {
+    let Some(id) = applied.position.as_ref().map(|id| id.as_str().to_owned()) else { return Step::Nothing };
+    match event {
+        LedgerEvent::Fill(fill) if fill.side.opens() => {
+            if let Some(known) = open.get_mut(&id).filter(|_| !applied.opened) {
+                known.adds += 1;
+                let held = applied.quantity.map_or(known.most, Quantity::abs);
+                known.most = known.most.max(held);
+                return Step::Nothing;
+            }
+            if !applied.opened {
+                return Step::Nothing;
+            }
+            // What a share cost before the slippage, which the fill states for all of them.
+            let slip = fill.slippage.0.checked_div(fill.quantity.0).unwrap_or_default();
+            let slip = if fill.side.takes_shares() { -slip } else { slip };
+            let position = OpenPosition {
+                symbol: fill.symbol.clone(),
+                side: if fill.side == Side::Buy { Direction::Long } else { Direction::Short },
+                opened_at: at,
+                entry_price: fill.price,
+                planned_entry: Price((fill.price.0 + slip).round_dp(6).normalize()),
+                quantity: fill.quantity,
+                most: fill.quantity,
+                stop: fill.stop,
+                target: fill.target,
+                leverage: fill.leverage,
+                split_ratio: Decimal::ONE,
+                adds: 0,
+                closings: 0,
+                round_id: None,
+                summary: None,
+                degraded: false,
+            };
+            open.insert(id.clone(), position);
+            Step::Opened(id)
+        }
+        LedgerEvent::Fill(fill) => {
+            let Some(realised) = applied.realised.clone() else { return Step::Nothing };
+            let mut position = open.remove(&id).unwrap_or_else(|| OpenPosition::seen_late(&realised));
+            position.closings += 1;
+            if !realised.position_closed {
+                open.insert(id, position.clone());
+            }
+            let cause = match (fill.cause, fill.side) {
+                (FillCause::Stop, _) => ActionType::Stop,
+                (FillCause::Target, _) => ActionType::Target,
+                (FillCause::Liquidation | FillCause::MarginCall, _) => ActionType::Liquidation,
+                (FillCause::Order, Side::Cover | Side::Short) => ActionType::Cover,
+                (FillCause::Order, Side::Sell | Side::Buy) => ActionType::Sell,
+            };
+            let part = position.closings;
+            Step::Closed(Box::new(Closing { realised, cause, at, part, open: position }))
+        }
+        LedgerEvent::Split { ratio, .. } => {
+            let gone = applied.realised.as_ref().is_some_and(|realised| realised.position_closed);
+            if gone {
+                let position = open.remove(&id).map(Box::new);
+                return position.map_or(Step::Nothing, |position| Step::Vanished(id, position));
+            }
+            let Some(position) = open.get_mut(&id) else { return Step::Nothing };
+            convert(position, *ratio);
+            Step::Converted(id)
+        }
+        LedgerEvent::Dividend { .. }
+        | LedgerEvent::Financing { .. }
+        | LedgerEvent::MarginCall { .. }
+        | LedgerEvent::StopChange { .. } => Step::Nothing,
+    }
+}
+
+/// Follows an entry of the books.
+pub fn follow_entry(open: &mut BTreeMap<String, OpenPosition>, at: Timestamp, entry: &BookEntry) -> Step {
+    match (&entry.event, &entry.applied) {
+        (Some(event), Some(applied)) => follow(open, at, event, applied),
+        _ => Step::Nothing,
+    }
+}
+
+/// Every closing of a log of ledger events, in its order: of one that was imported, or is replayed. Each
+/// event comes with the instant at which it happened.
+///
+/// # Errors
+/// The first event that the account cannot take.
+pub fn closings(initial: Account, log: &[(Timestamp, LedgerEvent)]) -> Result<Vec<Closing>, LedgerError> {
+    let (mut account, mut open, mut found) = (initial, BTreeMap::new(), Vec::new());
+    for (at, event) in log {
+        let applied = account.apply(event)?;
+        if let Step::Closed(closing) = follow(&mut open, *at, event, &applied) {
+            found.push(*closing);
+        }
+    }
+    Ok(found)
+}
+
+fn convert(position: &mut OpenPosition, ratio: Decimal) {
+    let over = |price: Price| {
+        price.0.checked_div(ratio).map_or(price, |price| Price(price.round_dp(10).normalize()))
+    };
+    let times = |quantity: Quantity| {
+        quantity.0.checked_mul(ratio).map_or(quantity, |units| Quantity(units.round_dp(8).normalize()))
+    };
+    position.entry_price = over(position.entry_price);
+    position.planned_entry = over(position.planned_entry);
+    position.stop = position.stop.map(over);
+    position.target = position.target.map(over);
+    position.quantity = times(position.quantity);
+    position.most = times(position.most);
+    position.split_ratio = position.split_ratio.checked_mul(ratio).unwrap_or(ratio).normalize();
+}
+
+/// A day as an instant, where no more is known of it.
+fn midnight(day: Date) -> Timestamp {
+    day.to_zoned(jiff::tz::TimeZone::UTC).map(|zoned| zoned.timestamp()).unwrap_or(Timestamp::UNIX_EPOCH)
+}

@@ -1,0 +1,64 @@
+//! What traders begin with of their memory.
+
+use super::{Request, TriggerError, bad};
+use crate::app::App;
+use papertape_agents::config::AgentConfig;
+use papertape_agents::day::StartState;
+use papertape_agents::memory::{Memory, MemorySettings};
+use papertape_core::id::JobId;
+use papertape_core::json::to_value;
+use papertape_core::market::TradingDay;
+use papertape_core::ports::{Queue as _, Record as _};
+use papertape_core::tape::{expand, references};
+use serde_json::Value;
+
+/// The config's settings with what the request says instead.
+pub(super) fn memory_settings(
+    request: &Request,
+    defaults: MemorySettings,
+) -> Result<MemorySettings, TriggerError> {
+    let settings = MemorySettings {
+        mode: request.memory.unwrap_or(defaults.mode),
+        read_window: request.read_window.unwrap_or(defaults.read_window),
+        read_window_after_loss: request.read_window_after_loss.unwrap_or(defaults.read_window_after_loss),
+        ..defaults
+    };
+    settings.check().map_err(|(field, message)| bad(field, message))?;
+    if request.memory_from.is_some() && settings.is_off() {
+        return Err(bad("memory_from", "the memory is off"));
+    }
+    Ok(settings)
+}
+
+/// What an agent of the same name had learnt in another job before a day began. Its positions are not
+/// taken over, and so neither are their theses.
+pub(super) async fn taken_over(
+    app: &App,
+    job: &JobId,
+    agent: &AgentConfig,
+    first: &TradingDay,
+) -> Result<Memory, TriggerError> {
+    let row = app.store.job(job).await.map_err(anyhow::Error::from)?;
+    if row.is_none() {
+        return Err(bad("memory_from", format!("there is no job {job}")));
+    }
+    let until = first.date.yesterday().map_err(|error| bad("start_date", error.to_string()))?;
+    let state = app.store.agent_state(job, &agent.name, Some(until)).await.map_err(anyhow::Error::from)?;
+    let Some(state) = state else {
+        let name = &agent.name;
+        return Err(bad("memory_from", format!("{job} has no state of {name} from before {}", first.date)));
+    };
+    let texts = app.store.texts(references(&state.state)).await.map_err(anyhow::Error::from)?;
+    let whole = expand(&state.state, &|hash| texts.get(&hash).cloned()).map_err(anyhow::Error::from)?;
+    let state: StartState = serde_json::from_value(whole).map_err(anyhow::Error::from)?;
+    Ok(state.memory.known_at(first.open).of_job(job))
+}
+
+/// Marks what a state remembers as that job's, in a state that another job goes on from.
+pub(super) fn remembered_of(job: &JobId, state: &mut Value) -> Result<(), TriggerError> {
+    if let Some(memory) = state.get_mut("memory") {
+        let kept: Memory = serde_json::from_value(memory.take()).map_err(anyhow::Error::from)?;
+        *memory = to_value(&kept.of_job(job));
+    }
+    Ok(())
+}

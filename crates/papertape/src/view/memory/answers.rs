@@ -1,0 +1,432 @@
+//! The shapes of what is answered about the memory.
+
+use super::super::{Deployment, number};
+use papertape_core::ledger::Direction;
+use papertape_core::record::{AssetNote, ContextRow, Deviation, ReflectionRow, RoundRow};
+use papertape_core::time::Timestamp;
+use papertape_store::Remembered;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// A page of rounds.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct RoundsAnswer {
+    /// The newest first.
+    pub rounds: Vec<RoundAnswer>,
+    /// How many there are on this page.
+    pub count: usize,
+    /// Where the next page begins; `null` at the end.
+    pub next_cursor: Option<String>,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+/// A round that a trader remembers.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct RoundAnswer {
+    /// `trader_round`.
+    pub memory_type: &'static str,
+    /// The job.
+    pub job_id: String,
+    /// The agent.
+    pub model: String,
+    /// The session.
+    pub session_id: i64,
+    /// Counts up by one per agent and job.
+    pub round_id: u64,
+    /// What was concluded, and the key prices and positions.
+    pub situation: String,
+    /// The four parts.
+    pub summary: String,
+    /// `model`, `repaired` or `template`.
+    pub source: &'static str,
+    /// Why it is not the model's first answer.
+    pub note: Option<String>,
+    /// What was decided of each instrument.
+    pub assets: Vec<AssetAnswer>,
+    /// Did it open a position?
+    pub is_open_entry: bool,
+    /// Did the trader's answer fall back, or break off?
+    pub degraded: bool,
+    /// When it became known.
+    pub known_at: Timestamp,
+    /// When it was written.
+    pub created_at: Timestamp,
+}
+
+/// What a round decided of one instrument.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct AssetAnswer {
+    /// The instrument.
+    pub symbol: String,
+    /// `open`, `add`, `reduce`, `close`, `reverse`, `forced`, `refused`, `hold` or `wait`.
+    pub decision: &'static str,
+    /// Average price of entry.
+    pub entry_price: Option<f64>,
+    /// The stop in force.
+    pub stop_loss: Option<f64>,
+    /// The target in force.
+    pub take_profit: Option<f64>,
+    /// Leverage, 1 for none.
+    pub leverage: Option<f64>,
+    /// The position.
+    pub position_id: Option<String>,
+}
+
+/// A page of open positions' contexts.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct OpenPositionsAnswer {
+    /// The newest first.
+    pub open_positions: Vec<OpenPositionAnswer>,
+    /// How many there are on this page.
+    pub count: usize,
+    /// Where the next page begins; `null` at the end.
+    pub next_cursor: Option<String>,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+/// Why a position that is open was opened.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct OpenPositionAnswer {
+    /// `open_position_context`.
+    pub memory_type: &'static str,
+    /// The job.
+    pub job_id: String,
+    /// The agent.
+    pub model: String,
+    /// The session that wrote it.
+    pub session_id: i64,
+    /// The position.
+    pub position_id: String,
+    /// The instrument.
+    pub symbol: String,
+    /// `long` or `short`.
+    pub side: &'static str,
+    /// The round whose summary it is.
+    pub round_id: Option<u64>,
+    /// The thesis at entry.
+    pub summary: String,
+    /// When the position was opened.
+    pub opened_at: Timestamp,
+    /// Price of the opening fill; this and what follows in the share units after all splits since.
+    pub entry_price: f64,
+    /// Units of the opening fill.
+    pub quantity: f64,
+    /// The stop that it was opened with.
+    pub stop_loss: Option<f64>,
+    /// The target that it was opened with.
+    pub take_profit: Option<f64>,
+    /// Leverage, 1 for none.
+    pub leverage: f64,
+    /// New shares for an old one since; prices in the thesis are to be divided by it.
+    pub split_ratio: f64,
+    /// When it became known.
+    pub known_at: Timestamp,
+}
+
+/// A page of reflections.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct TradesAnswer {
+    /// The newest exit first.
+    pub trades: Vec<ReflectionAnswer>,
+    /// How many there are on this page.
+    pub count: usize,
+    /// How `query` was searched for: `keyword`, by words alone.
+    pub search: &'static str,
+    /// Where the next page begins; `null` at the end.
+    pub next_cursor: Option<String>,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+/// What a closed trade, or a part of one, teaches.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct ReflectionAnswer {
+    /// `trade`.
+    pub memory_type: &'static str,
+    /// The job.
+    pub job_id: String,
+    /// The agent.
+    pub model: String,
+    /// The session of the exit.
+    pub session_id: i64,
+    /// Counts up by one per agent and job.
+    pub trade_id: u64,
+    /// The position.
+    pub position_id: String,
+    /// The how-manieth closing of the position.
+    pub part: u32,
+    /// Is nothing of it left?
+    pub position_closed: bool,
+    /// `sell`, `cover`, `stop`, `target` or `liquidation`.
+    pub cause: String,
+    /// The instrument.
+    pub symbol: String,
+    /// `long` or `short`.
+    pub side: &'static str,
+    /// When it was opened.
+    pub entry_time: Timestamp,
+    /// When it was closed.
+    pub exit_time: Timestamp,
+    /// Calendar days between.
+    pub holding_days: i32,
+    /// Units closed.
+    pub quantity: f64,
+    /// Average price of entry.
+    pub entry_price: f64,
+    /// Price of the exit.
+    pub exit_price: f64,
+    /// The ledger's result, fees and income included.
+    pub pnl: f64,
+    /// `pnl / margin x 100`.
+    pub return_pct: Option<f64>,
+    /// Leverage, 1 for none.
+    pub leverage: f64,
+    /// Absolute cost of what was closed.
+    pub notional: f64,
+    /// At most 120 characters.
+    pub summary: String,
+    /// Planned against actual.
+    pub execution_deviation: DeviationAnswer,
+    /// What became of each claim.
+    pub hypothesis_check: Vec<ClaimAnswer>,
+    /// What went wrong.
+    pub error_tags: Vec<&'static str>,
+    /// `low`, `medium` or `high`.
+    pub value_assessment: &'static str,
+    /// Rules for next time.
+    pub next_rules: Vec<String>,
+    /// The thesis at entry.
+    pub thesis: Option<String>,
+    /// `model`, `repaired` or `template`.
+    pub source: &'static str,
+    /// Why it is not the model's first answer.
+    pub note: Option<String>,
+    /// From when on a simulation may read it.
+    pub known_at: Timestamp,
+}
+
+/// Planned against actual, from the books.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct DeviationAnswer {
+    /// The price at which the opening order was checked.
+    pub planned_entry: Option<f64>,
+    /// The average price.
+    pub actual_entry: Option<f64>,
+    /// Units of the opening order.
+    pub planned_size: Option<f64>,
+    /// The most units that were held.
+    pub actual_size: Option<f64>,
+    /// The stop at entry.
+    pub planned_stop: Option<f64>,
+    /// The stop at the exit.
+    pub actual_stop: Option<f64>,
+    /// The target at entry.
+    pub planned_exit: Option<f64>,
+    /// The price of the exit.
+    pub actual_exit: Option<f64>,
+    /// What the trader says of it.
+    pub comment: String,
+}
+
+/// What became of a claim.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ClaimAnswer {
+    /// The claim.
+    pub claim: String,
+    /// `held`, `failed` or `untested`.
+    pub result: &'static str,
+}
+
+/// What a session's trader was given of its memory.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct SessionMemoryAnswer {
+    /// The session.
+    pub session_id: i64,
+    /// By the step that gave it, in the order of the steps; a solo agent has one at most.
+    pub given: Vec<GivenAnswer>,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+/// What one prompt held.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct GivenAnswer {
+    /// The step.
+    pub path: String,
+    /// The whole block, as it stands in the prompt.
+    pub text: String,
+    /// What stands in it.
+    pub items: Vec<GivenItem>,
+}
+
+/// One memory that was given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct GivenItem {
+    /// `open_position_context`, `trader_round` or `trade`.
+    pub memory_type: &'static str,
+    /// The position's, the round's or the trade's id.
+    pub memory_id: String,
+    /// The job that it was taken over from; `null`: the session's own.
+    pub job_id: Option<String>,
+    /// When it became known.
+    pub known_at: Timestamp,
+    /// Its text.
+    pub text: String,
+}
+
+/// What was folded.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct ArchivesAnswer {
+    /// One for each agent, job, period and instrument.
+    pub archives: Vec<ArchiveAnswer>,
+    /// How many.
+    pub count: usize,
+    /// Where the next page begins; `null` at the end.
+    pub next_cursor: Option<String>,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+/// The reflections on one instrument in one period, folded.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct ArchiveAnswer {
+    /// The job.
+    pub job_id: String,
+    /// The agent.
+    pub model: String,
+    /// `quarter` or `half-year`.
+    pub length: String,
+    /// `2012-Q4`, `2012-H2`.
+    pub period: String,
+    /// The instrument.
+    pub symbol: String,
+    /// `trades`, `wins`, `pnl`, `mean_return_pct`, `error_tags` with their counts, `next_rules`, `summary`
+    /// and the originals' `trade_ids`.
+    #[schema(value_type = Object)]
+    pub body: Value,
+}
+
+pub(super) fn round(item: Remembered<RoundRow>) -> RoundAnswer {
+    let row = item.row;
+    RoundAnswer {
+        memory_type: "trader_round",
+        job_id: item.job.to_string(),
+        model: item.agent.to_string(),
+        session_id: item.session.0,
+        round_id: row.round_id,
+        situation: row.situation,
+        summary: row.summary,
+        source: row.source.as_str(),
+        note: row.note,
+        assets: row.assets.into_iter().map(asset).collect(),
+        is_open_entry: row.is_open_entry,
+        degraded: row.degraded,
+        known_at: row.known_at,
+        created_at: item.created_at,
+    }
+}
+
+fn asset(note: AssetNote) -> AssetAnswer {
+    AssetAnswer {
+        symbol: note.symbol.to_string(),
+        decision: note.decision.as_str(),
+        entry_price: note.entry_price.map(|price| number(price.0)),
+        stop_loss: note.stop_loss.map(|price| number(price.0)),
+        take_profit: note.take_profit.map(|price| number(price.0)),
+        leverage: note.leverage.map(number),
+        position_id: note.position_id,
+    }
+}
+
+pub(super) fn open(item: Remembered<ContextRow>) -> OpenPositionAnswer {
+    let row = item.row;
+    OpenPositionAnswer {
+        memory_type: "open_position_context",
+        job_id: item.job.to_string(),
+        model: item.agent.to_string(),
+        session_id: item.session.0,
+        position_id: row.position_id,
+        symbol: row.symbol.to_string(),
+        side: side(row.side),
+        round_id: row.round_id,
+        summary: row.summary,
+        opened_at: row.opened_at,
+        entry_price: number(row.entry_price.0),
+        quantity: number(row.quantity.0),
+        stop_loss: row.stop_loss.map(|price| number(price.0)),
+        take_profit: row.take_profit.map(|price| number(price.0)),
+        leverage: number(row.leverage),
+        split_ratio: number(row.split_ratio),
+        known_at: row.known_at,
+    }
+}
+
+pub(super) fn reflection(item: Remembered<ReflectionRow>) -> ReflectionAnswer {
+    let row = item.row;
+    ReflectionAnswer {
+        memory_type: "trade",
+        job_id: item.job.to_string(),
+        model: item.agent.to_string(),
+        session_id: item.session.0,
+        trade_id: row.trade_id,
+        position_id: row.position_id,
+        part: row.part,
+        position_closed: row.position_closed,
+        cause: row.cause,
+        symbol: row.symbol.to_string(),
+        side: side(row.side),
+        entry_time: row.entry_time,
+        exit_time: row.exit_time,
+        holding_days: row.holding_days,
+        quantity: number(row.quantity.0),
+        entry_price: number(row.entry_price.0),
+        exit_price: number(row.exit_price.0),
+        pnl: number(row.pnl.0),
+        return_pct: row.return_pct.map(number),
+        leverage: number(row.leverage),
+        notional: number(row.notional.0),
+        summary: row.summary,
+        execution_deviation: deviation(row.execution_deviation),
+        hypothesis_check: row
+            .hypothesis_check
+            .into_iter()
+            .map(|check| ClaimAnswer { claim: check.claim, result: check.result.as_str() })
+            .collect(),
+        error_tags: row.error_tags.iter().map(|tag| tag.as_str()).collect(),
+        value_assessment: row.value_assessment.as_str(),
+        next_rules: row.next_rules,
+        thesis: row.thesis,
+        source: row.source.as_str(),
+        note: row.note,
+        known_at: row.known_at,
+    }
+}
+
+fn deviation(row: Deviation) -> DeviationAnswer {
+    DeviationAnswer {
+        planned_entry: row.planned_entry.map(|price| number(price.0)),
+        actual_entry: row.actual_entry.map(|price| number(price.0)),
+        planned_size: row.planned_size.map(|size| number(size.0)),
+        actual_size: row.actual_size.map(|size| number(size.0)),
+        planned_stop: row.planned_stop.map(|price| number(price.0)),
+        actual_stop: row.actual_stop.map(|price| number(price.0)),
+        planned_exit: row.planned_exit.map(|price| number(price.0)),
+        actual_exit: row.actual_exit.map(|price| number(price.0)),
+        comment: row.comment,
+    }
+}
+
+fn side(side: Direction) -> &'static str {
+    match side {
+        Direction::Long => "long",
+        Direction::Short => "short",
+    }
+}

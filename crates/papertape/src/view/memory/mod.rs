@@ -1,0 +1,230 @@
+//! What traders remember, and what of it a session was given.
+
+mod answers;
+
+pub use answers::{
+    ArchiveAnswer, ArchivesAnswer, AssetAnswer, ClaimAnswer, DeviationAnswer, GivenAnswer, GivenItem,
+    OpenPositionAnswer, OpenPositionsAnswer, ReflectionAnswer, RoundAnswer, RoundsAnswer,
+    SessionMemoryAnswer, TradesAnswer,
+};
+
+use super::{Deployment, ViewError, job_id, page, plain};
+use crate::app::App;
+use jiff::tz::TimeZone;
+use papertape_agents::memory::periods::{Period, fold};
+use papertape_core::id::{AgentName, Symbol};
+use papertape_core::json::to_value;
+use papertape_core::ledger::Direction;
+use papertape_core::record::{ErrorTag, ReflectionRow, SessionId};
+use papertape_core::time::{Date, Timestamp};
+use papertape_store::{ArchiveRow, MemoryFilter, PageRequest, TradeFilter};
+use rust_decimal::Decimal;
+use std::collections::BTreeMap;
+
+/// How reflections are searched, said in every answer.
+const KEYWORD: &str = "keyword";
+/// Reflections are read by so many when they are folded.
+const FOLD_PAGE: u32 = 500;
+
+/// Whose memories.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryQuery {
+    /// Of this agent.
+    pub model: Option<String>,
+    /// Of this job.
+    pub job_id: Option<String>,
+    /// How many at most, 1 to 200.
+    pub limit: Option<u32>,
+    /// Where to go on.
+    pub cursor: Option<String>,
+}
+
+/// Which reflections.
+#[derive(Clone, Debug, Default)]
+pub struct TradesQuery {
+    /// Whose, and which page.
+    pub of: MemoryQuery,
+    /// With all of these words.
+    pub query: Option<String>,
+    /// On this instrument.
+    pub symbol: Option<String>,
+    /// Long or short.
+    pub side: Option<Direction>,
+    /// With this tag.
+    pub tag: Option<ErrorTag>,
+    /// With at least this result.
+    pub min_pnl: Option<Decimal>,
+    /// With at most this result.
+    pub max_pnl: Option<Decimal>,
+    /// Closed on this day or later.
+    pub from: Option<Date>,
+    /// Closed on this day or earlier.
+    pub to: Option<Date>,
+}
+
+/// Rounds that are remembered.
+///
+/// # Errors
+/// A limit out of range, a bad cursor; the record's.
+pub async fn memory_rounds(app: &App, query: MemoryQuery) -> Result<RoundsAnswer, ViewError> {
+    let filter = filter(&query)?;
+    let page = app.store.memory_rounds(&filter, &page(query.limit, query.cursor)?).await?;
+    let rounds: Vec<RoundAnswer> = page.items.into_iter().map(answers::round).collect();
+    Ok(RoundsAnswer { count: rounds.len(), rounds, next_cursor: page.next, deployment: Deployment::of(app) })
+}
+
+/// Theses of positions that are open.
+///
+/// # Errors
+/// As [`memory_rounds`].
+pub async fn memory_open(app: &App, query: MemoryQuery) -> Result<OpenPositionsAnswer, ViewError> {
+    let filter = filter(&query)?;
+    let page = app.store.memory_open(&filter, &page(query.limit, query.cursor)?).await?;
+    let open_positions: Vec<OpenPositionAnswer> = page.items.into_iter().map(answers::open).collect();
+    Ok(OpenPositionsAnswer {
+        count: open_positions.len(),
+        open_positions,
+        next_cursor: page.next,
+        deployment: Deployment::of(app),
+    })
+}
+
+/// Reflections on closed trades.
+///
+/// # Errors
+/// As [`memory_rounds`]; a range that ends before it begins.
+pub async fn memory_trades(app: &App, query: TradesQuery) -> Result<TradesAnswer, ViewError> {
+    if let (Some(from), Some(to)) = (query.from, query.to)
+        && to < from
+    {
+        return Err(ViewError::bad("to", format!("{to} is before {from}")));
+    }
+    let begins = |field: &'static str, day: Date| {
+        let zoned = day.to_zoned(TimeZone::UTC).map_err(|error| ViewError::bad(field, error.to_string()))?;
+        Ok::<Timestamp, ViewError>(zoned.timestamp())
+    };
+    let from = query.from.map(|day| begins("from", day)).transpose()?;
+    let after = query.to.map(|day| day.tomorrow().map_err(|e| ViewError::bad("to", e.to_string())));
+    let before = after.transpose()?.map(|day| begins("to", day)).transpose()?;
+    let filter = TradeFilter {
+        of: filter(&query.of)?,
+        query: plain("query", query.query.as_ref())?.map(str::to_owned),
+        symbol: plain("symbol", query.symbol.as_ref())?.map(Symbol::new),
+        side: query.side,
+        tag: query.tag,
+        min_pnl: query.min_pnl,
+        max_pnl: query.max_pnl,
+        from,
+        before,
+        known_by: None,
+    };
+    let page = app.store.memory_trades(&filter, &page(query.of.limit, query.of.cursor)?).await?;
+    let trades: Vec<ReflectionAnswer> = page.items.into_iter().map(answers::reflection).collect();
+    Ok(TradesAnswer {
+        count: trades.len(),
+        trades,
+        search: KEYWORD,
+        next_cursor: page.next,
+        deployment: Deployment::of(app),
+    })
+}
+
+/// What a session's trader was given, to the letter.
+///
+/// # Errors
+/// No such session; the record's.
+pub async fn session_memory(app: &App, session_id: i64) -> Result<SessionMemoryAnswer, ViewError> {
+    let session = SessionId(session_id);
+    if !app.store.has_session(session).await? {
+        return Err(ViewError::NotFound(format!("there is no session {session_id}")));
+    }
+    let given = app.store.session_memory(session).await?.into_iter().map(|given| GivenAnswer {
+        path: given.path.to_string(),
+        text: given.text,
+        items: given
+            .items
+            .into_iter()
+            .map(|(row, text)| GivenItem {
+                memory_type: row.kind.as_str(),
+                memory_id: row.memory_id,
+                job_id: row.job.map(|job| job.to_string()),
+                known_at: row.known_at,
+                text,
+            })
+            .collect(),
+    });
+    Ok(SessionMemoryAnswer { session_id, given: given.collect(), deployment: Deployment::of(app) })
+}
+
+/// What was folded before.
+///
+/// # Errors
+/// As [`memory_rounds`].
+pub async fn memory_archives(app: &App, query: MemoryQuery) -> Result<ArchivesAnswer, ViewError> {
+    let filter = filter(&query)?;
+    let page = app.store.memory_archives(&filter, &page(query.limit, query.cursor)?).await?;
+    Ok(archives(app, page.items, page.next))
+}
+
+/// Folds reflections that are older than the period of each trader's newest one. The originals stay.
+///
+/// # Errors
+/// The record's.
+pub async fn memory_compact(
+    app: &App,
+    query: MemoryQuery,
+    period: Period,
+) -> Result<ArchivesAnswer, ViewError> {
+    let of = filter(&query)?;
+    let filter = TradeFilter { of, ..TradeFilter::default() };
+    let mut by_trader: BTreeMap<_, Vec<ReflectionRow>> = BTreeMap::new();
+    let mut page = PageRequest::first(FOLD_PAGE);
+    loop {
+        let found = app.store.memory_trades(&filter, &page).await?;
+        for item in found.items {
+            by_trader.entry((item.job, item.agent)).or_default().push(item.row);
+        }
+        match found.next {
+            Some(cursor) => page = PageRequest::after(FOLD_PAGE, &cursor),
+            None => break,
+        }
+    }
+    let mut rows = Vec::new();
+    for ((job, agent), mut trades) in by_trader {
+        trades.sort_by_key(|row| row.trade_id);
+        let newest = trades.iter().map(|row| row.exit_time).max();
+        let Some(newest) = newest.map(|at| at.to_zoned(TimeZone::UTC).date()) else { continue };
+        rows.extend(fold(period, &trades, newest).into_iter().map(|folded| ArchiveRow {
+            job: job.clone(),
+            agent: agent.clone(),
+            length: period.as_str().to_owned(),
+            period: folded.period.clone(),
+            symbol: folded.symbol.clone(),
+            body: to_value(&folded),
+        }));
+    }
+    app.store.keep_archives(rows.clone()).await?;
+    Ok(archives(app, rows, None))
+}
+
+fn archives(app: &App, rows: Vec<ArchiveRow>, next_cursor: Option<String>) -> ArchivesAnswer {
+    let archives: Vec<ArchiveAnswer> = rows
+        .into_iter()
+        .map(|row| ArchiveAnswer {
+            job_id: row.job.to_string(),
+            model: row.agent.to_string(),
+            length: row.length,
+            period: row.period,
+            symbol: row.symbol.to_string(),
+            body: row.body,
+        })
+        .collect();
+    ArchivesAnswer { count: archives.len(), archives, next_cursor, deployment: Deployment::of(app) }
+}
+
+fn filter(query: &MemoryQuery) -> Result<MemoryFilter, ViewError> {
+    Ok(MemoryFilter {
+        job: query.job_id.as_deref().map(job_id).transpose()?,
+        agent: plain("model", query.model.as_ref())?.map(AgentName::new),
+    })
+}

@@ -1,0 +1,413 @@
+//! The trader's memory, for those who look at it: rounds, open positions, reflections, and what a session
+//! was given.
+
+use super::page::{List, Page, PageRequest, number};
+use crate::db::{Backend, Db, Statement};
+use crate::error::StoreError;
+use crate::record::memory::{
+    CONTEXT, GIVEN, REFLECTION, ROUND, read_context, read_given, read_reflection, read_round, side,
+};
+use crate::search;
+use crate::store::Store;
+use crate::texts;
+use crate::value::{Row, Value, params};
+use futures::FutureExt as _;
+use papertape_core::id::{AgentName, ContentHash, JobId, Symbol};
+use papertape_core::ledger::Direction;
+use papertape_core::record::{ContextRow, ErrorTag, GivenRow, ReflectionRow, RoundRow, SessionId};
+use papertape_core::tape::StepPath;
+use papertape_core::time::{Timestamp, to_micros};
+use rust_decimal::Decimal;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+const ROUNDS: List = List { name: "rounds", default: 50, most: 500 };
+const OPEN: List = List { name: "open_positions", default: 50, most: 500 };
+const TRADES: List = List { name: "trades", default: 50, most: 500 };
+const ARCHIVES: List = List { name: "archives", default: 50, most: 500 };
+
+/// A memory with the session that it was made in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Remembered<T> {
+    /// Its row's id, in the order of commits.
+    pub id: i64,
+    /// The job.
+    pub job: JobId,
+    /// The agent.
+    pub agent: AgentName,
+    /// The session.
+    pub session: SessionId,
+    /// When it was written.
+    pub created_at: Timestamp,
+    /// What is remembered.
+    pub row: T,
+}
+
+/// Whose memories.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryFilter {
+    /// Of this job.
+    pub job: Option<JobId>,
+    /// Of this agent.
+    pub agent: Option<AgentName>,
+}
+
+/// Which reflections.
+#[derive(Clone, Debug, Default)]
+pub struct TradeFilter {
+    /// Of this job and agent.
+    pub of: MemoryFilter,
+    /// With all of these words.
+    pub query: Option<String>,
+    /// On this instrument.
+    pub symbol: Option<Symbol>,
+    /// Long or short.
+    pub side: Option<Direction>,
+    /// With this tag.
+    pub tag: Option<ErrorTag>,
+    /// With at least this result.
+    pub min_pnl: Option<Decimal>,
+    /// With at most this result.
+    pub max_pnl: Option<Decimal>,
+    /// Closed at or after.
+    pub from: Option<Timestamp>,
+    /// Closed before.
+    pub before: Option<Timestamp>,
+    /// Known at this instant: what a simulation may see then.
+    pub known_by: Option<Timestamp>,
+}
+
+/// What a step of a session gave its trader.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GivenMemory {
+    /// The step.
+    pub path: StepPath,
+    /// The whole block, as it stands in the prompt.
+    pub text: String,
+    /// What stands in it, with its text.
+    pub items: Vec<(GivenRow, String)>,
+}
+
+/// Reflections of a period, folded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArchiveRow {
+    /// The job.
+    pub job: JobId,
+    /// The agent.
+    pub agent: AgentName,
+    /// `quarter` or `half-year`.
+    pub length: String,
+    /// `2012-Q4`.
+    pub period: String,
+    /// The instrument.
+    pub symbol: Symbol,
+    /// What they come to.
+    pub body: serde_json::Value,
+}
+
+impl Store {
+    /// Rounds that are kept, the newest first.
+    ///
+    /// # Errors
+    /// A bad cursor, or a database that fails.
+    pub async fn memory_rounds(
+        &self,
+        filter: &MemoryFilter,
+        page: &PageRequest,
+    ) -> Result<Page<Remembered<RoundRow>>, StoreError> {
+        let wanted = Arc::new((filter.clone(), page.clone()));
+        self.read(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move { rounds(db, &wanted.0, &wanted.1).await }.boxed()
+        })
+        .await
+    }
+
+    /// Contexts of positions that are open, the newest first.
+    ///
+    /// # Errors
+    /// A bad cursor, or a database that fails.
+    pub async fn memory_open(
+        &self,
+        filter: &MemoryFilter,
+        page: &PageRequest,
+    ) -> Result<Page<Remembered<ContextRow>>, StoreError> {
+        let wanted = Arc::new((filter.clone(), page.clone()));
+        self.read(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move { open(db, &wanted.0, &wanted.1).await }.boxed()
+        })
+        .await
+    }
+
+    /// Reflections, the newest exit first.
+    ///
+    /// # Errors
+    /// A bad cursor, or a database that fails.
+    pub async fn memory_trades(
+        &self,
+        filter: &TradeFilter,
+        page: &PageRequest,
+    ) -> Result<Page<Remembered<ReflectionRow>>, StoreError> {
+        let wanted = Arc::new((filter.clone(), page.clone()));
+        self.read(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move { trades(db, &wanted.0, &wanted.1).await }.boxed()
+        })
+        .await
+    }
+
+    /// What a session's traders were given of their memory, in the order of the steps.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn session_memory(&self, session: SessionId) -> Result<Vec<GivenMemory>, StoreError> {
+        self.read(move |db| given(db, session).boxed()).await
+    }
+
+    /// The ids of the reflections that a job's sessions of one agent were given, each once, with the job
+    /// that it was taken over from.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn lessons_given(
+        &self,
+        job: &JobId,
+        agent: &AgentName,
+    ) -> Result<Vec<(String, Option<JobId>)>, StoreError> {
+        let wanted = Arc::new((job.clone(), agent.clone()));
+        self.read(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move {
+                let sql = "SELECT DISTINCT m.memory_id, m.job FROM session_memory m
+                    JOIN trading_sessions s ON s.id = m.session_id
+                    WHERE s.job_id = $1 AND s.model = $2 AND m.kind = 'trade'";
+                let rows = db.query(sql, params![&wanted.0, &wanted.1]).await?;
+                rows.into_iter().map(|mut row| Ok((row.get()?, row.get()?))).collect()
+            }
+            .boxed()
+        })
+        .await
+    }
+
+    /// Keeps folded reflections; those of the same period are replaced.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn keep_archives(&self, rows: Vec<ArchiveRow>) -> Result<(), StoreError> {
+        let rows = Arc::new(rows);
+        self.write(move |db| {
+            let rows = Arc::clone(&rows);
+            async move {
+                for row in &*rows {
+                    let sql = "INSERT INTO trade_reflection_archives
+                        (job_id, model, length, period, symbol, body) VALUES ($1, $2, $3, $4, $5, $6)
+                        ON CONFLICT (job_id, model, length, period, symbol) DO UPDATE SET body = excluded.body";
+                    let values = params![&row.job, &row.agent, &row.length, &row.period, &row.symbol, &row.body];
+                    db.execute(sql, values).await?;
+                }
+                Ok(())
+            }
+            .boxed()
+        })
+        .await
+    }
+
+    /// Folded reflections, in the order in which they were first made.
+    ///
+    /// # Errors
+    /// A bad cursor, or a database that fails.
+    pub async fn memory_archives(
+        &self,
+        filter: &MemoryFilter,
+        page: &PageRequest,
+    ) -> Result<Page<ArchiveRow>, StoreError> {
+        let wanted = Arc::new((filter.clone(), page.clone()));
+        self.read(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move { archives(db, &wanted.0, &wanted.1).await }.boxed()
+        })
+        .await
+    }
+}
+
+async fn rounds(
+    db: &mut dyn Db,
+    filter: &MemoryFilter,
+    page: &PageRequest,
+) -> Result<Page<Remembered<RoundRow>>, StoreError> {
+    let mut statement = Statement::new(format!(
+        "SELECT id, job_id, model, session_id, created_at, {ROUND} FROM trader_round_memory WHERE pruned = 0"
+    ));
+    of(&mut statement, filter);
+    newest(db, statement, ROUNDS, page, read_round).await
+}
+
+async fn open(
+    db: &mut dyn Db,
+    filter: &MemoryFilter,
+    page: &PageRequest,
+) -> Result<Page<Remembered<ContextRow>>, StoreError> {
+    let mut statement = Statement::new(format!(
+        "SELECT id, job_id, model, session_id, created_at, {CONTEXT} FROM open_position_contexts c
+         WHERE c.state <> 'closed' AND NOT EXISTS (SELECT 1 FROM open_position_contexts n
+             WHERE n.job_id = c.job_id AND n.model = c.model AND n.position_id = c.position_id AND n.id > c.id)"
+    ));
+    of(&mut statement, filter);
+    newest(db, statement, OPEN, page, read_context).await
+}
+
+/// A page of rows by their ids, the newest first.
+async fn newest<T>(
+    db: &mut dyn Db,
+    mut statement: Statement,
+    list: List,
+    page: &PageRequest,
+    read: fn(&mut Row) -> Result<T, StoreError>,
+) -> Result<Page<Remembered<T>>, StoreError> {
+    if let Some([id]) = list.key(page)? {
+        statement.add(" AND id < ?", [number(&id)?.into()]);
+    }
+    statement.add(" ORDER BY id DESC LIMIT ?", [Value::from(list.limit(page) + 1)]);
+    let rows = statement.query(db).await?;
+    let items = rows.into_iter().map(|row| remembered(row, read)).collect::<Result<Vec<_>, _>>()?;
+    Ok(list.page(page, items, |item| vec![item.id.into()]))
+}
+
+fn remembered<T>(
+    mut row: Row,
+    read: fn(&mut Row) -> Result<T, StoreError>,
+) -> Result<Remembered<T>, StoreError> {
+    Ok(Remembered {
+        id: row.get()?,
+        job: row.get()?,
+        agent: row.get()?,
+        session: row.get()?,
+        created_at: row.get()?,
+        row: read(&mut row)?,
+    })
+}
+
+fn of(statement: &mut Statement, filter: &MemoryFilter) {
+    if let Some(job) = &filter.job {
+        statement.add(" AND job_id = ?", [job.into()]);
+    }
+    if let Some(agent) = &filter.agent {
+        statement.add(" AND model = ?", [agent.into()]);
+    }
+}
+
+async fn trades(
+    db: &mut dyn Db,
+    filter: &TradeFilter,
+    page: &PageRequest,
+) -> Result<Page<Remembered<ReflectionRow>>, StoreError> {
+    let mut statement = Statement::new(format!(
+        "SELECT id, job_id, model, session_id, created_at, {REFLECTION} FROM trade_reflections WHERE 1 = 1"
+    ));
+    of(&mut statement, &filter.of);
+    if let Some(query) = &filter.query {
+        let Some((condition, words)) = search::condition(db.backend(), "text_id", query) else {
+            return Ok(Page { items: Vec::new(), next: None });
+        };
+        statement.add(&format!(" AND {condition}"), [words]);
+    }
+    if let Some(symbol) = &filter.symbol {
+        statement.add(" AND symbol = ?", [symbol.into()]);
+    }
+    if let Some(wanted) = filter.side {
+        statement.add(" AND side = ?", [side(wanted).into()]);
+    }
+    if let Some(tag) = filter.tag {
+        // The list is canonical JSON of words that hold no quotes.
+        let word = format!("\"{tag}\"");
+        let find = match db.backend() {
+            Backend::Sqlite => " AND instr(error_tags, ?) > 0",
+            Backend::Postgres => " AND strpos(error_tags, CAST(? AS TEXT)) > 0",
+        };
+        statement.add(find, [word.into()]);
+    }
+    let pnl = match db.backend() {
+        Backend::Sqlite => ("pnl_real", "CAST(? AS REAL)"),
+        Backend::Postgres => ("pnl", "CAST(? AS NUMERIC)"),
+    };
+    for (bound, sign) in [(filter.min_pnl, ">="), (filter.max_pnl, "<=")] {
+        if let Some(bound) = bound {
+            statement.add(&format!(" AND {} {sign} {}", pnl.0, pnl.1), [bound.into()]);
+        }
+    }
+    if let Some(from) = filter.from {
+        statement.add(" AND exit_time >= ?", [from.into()]);
+    }
+    if let Some(before) = filter.before {
+        statement.add(" AND exit_time < ?", [before.into()]);
+    }
+    if let Some(instant) = filter.known_by {
+        statement.add(" AND known_at <= ?", [instant.into()]);
+    }
+    if let Some([exit, id]) = TRADES.key(page)? {
+        statement.add(" AND (exit_time, id) < (?, ?)", [number(&exit)?.into(), number(&id)?.into()]);
+    }
+    statement.add(" ORDER BY exit_time DESC, id DESC LIMIT ?", [Value::from(TRADES.limit(page) + 1)]);
+    let rows = statement.query(db).await?;
+    let items =
+        rows.into_iter().map(|row| remembered(row, read_reflection)).collect::<Result<Vec<_>, _>>()?;
+    Ok(TRADES.page(page, items, |item| vec![to_micros(item.row.exit_time).into(), item.id.into()]))
+}
+
+async fn given(db: &mut dyn Db, session: SessionId) -> Result<Vec<GivenMemory>, StoreError> {
+    let sql = format!(
+        "SELECT m.step_id, s.path, s.outcome_ref, {} FROM session_memory m JOIN steps s ON s.id = m.step_id
+         WHERE m.session_id = $1 ORDER BY m.step_id, m.ord",
+        GIVEN.split(", ").map(|column| format!("m.{column}")).collect::<Vec<_>>().join(", ")
+    );
+    let mut steps: BTreeMap<i64, (StepPath, ContentHash, Vec<GivenRow>)> = BTreeMap::new();
+    for mut row in db.query(&sql, params![session]).await? {
+        let (step, path, outcome): (i64, StepPath, ContentHash) = (row.get()?, row.get()?, row.get()?);
+        let item = read_given(&mut row)?;
+        steps.entry(step).or_insert_with(|| (path, outcome, Vec::new())).2.push(item);
+    }
+    let outcomes: BTreeSet<ContentHash> = steps.values().map(|step| step.1).collect();
+    let outcomes = texts::documents(db, &outcomes).await?;
+    let told = |(path, outcome, rows): (StepPath, ContentHash, Vec<GivenRow>)| {
+        let document = outcomes
+            .get(&outcome)
+            .ok_or_else(|| StoreError::inconsistent(format!("the outcome of {path} is gone")))?;
+        let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+        let items = rows.into_iter().enumerate();
+        let items = items.map(|(at, row)| (row, text(&document["shown"][at]["text"]))).collect();
+        Ok(GivenMemory { text: text(&document["text"]), path, items })
+    };
+    steps.into_values().map(told).collect()
+}
+
+async fn archives(
+    db: &mut dyn Db,
+    filter: &MemoryFilter,
+    page: &PageRequest,
+) -> Result<Page<ArchiveRow>, StoreError> {
+    let mut statement = Statement::new(
+        "SELECT id, job_id, model, length, period, symbol, body FROM trade_reflection_archives WHERE 1 = 1",
+    );
+    of(&mut statement, filter);
+    if let Some([id]) = ARCHIVES.key(page)? {
+        statement.add(" AND id > ?", [number(&id)?.into()]);
+    }
+    statement.add(" ORDER BY id LIMIT ?", [Value::from(ARCHIVES.limit(page) + 1)]);
+    let read = |mut row: Row| {
+        let id: i64 = row.get()?;
+        let row = ArchiveRow {
+            job: row.get()?,
+            agent: row.get()?,
+            length: row.get()?,
+            period: row.get()?,
+            symbol: row.get()?,
+            body: row.get()?,
+        };
+        Ok((id, row))
+    };
+    let rows = statement.query(db).await?;
+    let items = rows.into_iter().map(read).collect::<Result<Vec<_>, StoreError>>()?;
+    let page = ARCHIVES.page(page, items, |item| vec![item.0.into()]);
+    Ok(Page { items: page.items.into_iter().map(|item| item.1).collect(), next: page.next })
+}
