@@ -1,11 +1,13 @@
 //! What makes an agent the agent it is.
 
+use crate::desk::config::{DeskConfig, LlmKind};
 use papertape_core::id::{AgentName, ContentHash};
 use papertape_core::json;
 use papertape_core::message::{ModelName, Sampling};
 use papertape_core::tape::CallOptions;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// One configured trader.
@@ -34,6 +36,9 @@ pub struct AgentConfig {
     /// Where it stops.
     #[serde(default)]
     pub limits: Limits,
+    /// What a desk adds; for the kind `desk` alone, whose defaults hold where it is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub desk: Option<DeskConfig>,
 }
 
 /// How an agent works.
@@ -43,6 +48,19 @@ pub enum AgentKind {
     /// One conversation with tools.
     #[default]
     Solo,
+    /// Analysts, a debate, a trader, a risk debate and a portfolio manager, for each symbol.
+    Desk,
+}
+
+impl AgentKind {
+    /// `solo` or `desk`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Solo => "solo",
+            Self::Desk => "desk",
+        }
+    }
 }
 
 /// The language of prompts.
@@ -71,7 +89,7 @@ impl Language {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// The most model calls of one day's conversation.
+    /// The most model calls of one day's conversation; of a desk, of each analyst's.
     pub max_steps: u32,
     /// The most attempts at one call.
     pub max_attempts: u32,
@@ -111,6 +129,48 @@ impl AgentConfig {
             instructions: None,
             tools: Vec::new(),
             limits: Limits::default(),
+            desk: None,
+        }
+    }
+
+    /// A desk with defaults.
+    #[must_use]
+    pub fn desk(name: AgentName, model: ModelName) -> Self {
+        Self { kind: AgentKind::Desk, desk: Some(DeskConfig::default()), ..Self::solo(name, model) }
+    }
+
+    /// What it is as a desk: its own settings, or the defaults.
+    #[must_use]
+    pub fn desk_config(&self) -> DeskConfig {
+        self.desk.clone().unwrap_or_default()
+    }
+
+    /// The models that it may call.
+    #[must_use]
+    pub fn models(&self) -> BTreeSet<ModelName> {
+        let mut models = BTreeSet::from([self.model.clone()]);
+        if self.kind == AgentKind::Desk {
+            let desk = self.desk_config();
+            models.extend([LlmKind::Quick, LlmKind::Deep].map(|kind| desk.model(self, kind).clone()));
+        }
+        models
+    }
+
+    /// Checks what can be checked without asking anybody.
+    ///
+    /// # Errors
+    /// A sentence that names the first key that makes no agent.
+    pub fn validate(&self) -> Result<(), String> {
+        if self.limits.max_steps == 0 || self.limits.call_timeout_secs == 0 {
+            return Err("limits must be above 0".to_owned());
+        }
+        match (self.kind, &self.desk) {
+            (AgentKind::Solo, Some(_)) => Err("`desk` is for agents of the kind `desk`".to_owned()),
+            (AgentKind::Desk, _) if !self.tools.is_empty() => {
+                Err("`tools` is for solo agents; a desk's analysts read the market view".to_owned())
+            }
+            (_, Some(desk)) => desk.validate().map_err(|message| format!("desk.{message}")),
+            (_, None) => Ok(()),
         }
     }
 
@@ -119,6 +179,9 @@ impl AgentConfig {
     pub fn fingerprint(&self) -> ContentHash {
         let mut whole = json::to_value(self);
         whole["limits"] = json!({ "max_steps": self.limits.max_steps });
+        if self.kind == AgentKind::Desk {
+            whole["desk"] = self.desk_config().fingerprint(self);
+        }
         json::hash(&whole)
     }
 }

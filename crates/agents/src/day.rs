@@ -2,15 +2,18 @@
 //! is on the tape.
 
 use crate::config::{AgentConfig, AgentKind};
-use crate::memory::{Diary, Memory, MemorySettings};
+use crate::desk::{self, DeskDay};
+use crate::graph::Graph;
+use crate::memory::{Diary, Memory, MemorySettings, Spoken};
 use crate::prompt::PromptSet;
-use crate::solo::{self, Brief, Conversation, Ended};
+use crate::solo::{self, Brief, Conversation};
 use crate::tools::trade;
 use papertape_core::broker::{self, BookEntry, Books, DayEnd, MarketProfile, Ohlc, Outcome, Rejection};
 use papertape_core::id::{ContentHash, Symbol};
 use papertape_core::json::{self, to_value};
 use papertape_core::ledger::{CorporateAction, LedgerError, LedgerEvent};
 use papertape_core::market::{Dataset, MarketView, TradingDay};
+use papertape_core::message::ModelName;
 use papertape_core::money::{Money, Price};
 use papertape_core::record::{
     CloseSession, DayStatus, HoldingRow, Implied, SnapshotRow, StartingPosition, Text,
@@ -18,14 +21,14 @@ use papertape_core::record::{
 use papertape_core::tape::{Class, Ctx, Doc, Entry, Key, OutcomeKind, Stop};
 use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The graph of a day in its declared order: where a branch may cut.
-pub const NODES: &[&str] = &["pre#1", "solo#1", "bar#1", "close#1", POST];
 
 /// The scope of the post phase, in which a model is asked for memories beside the conversation.
 pub const POST: &str = "post#1";
+
+/// The last node of a day.
+const CLOSE: &str = "close#1";
 
 /// Everything about an agent that outlives a day. Stored before the first day and after each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -66,10 +69,12 @@ impl StartState {
 
 /// What a day is run with, besides its start state.
 pub struct DayInput<'a> {
-    /// The agent.
+    /// The agent, as it is when the day begins.
     pub agent: &'a AgentConfig,
-    /// Its model's version, where it is a house model.
-    pub house_version: Option<u32>,
+    /// What a branch has made of it, each from a place of the day on, the oldest first.
+    pub changes: &'a [Change],
+    /// The versions of those of its models that are house models.
+    pub house_versions: &'a BTreeMap<ModelName, u32>,
     /// The prompts.
     pub prompts: &'a PromptSet,
     /// What may be traded.
@@ -82,6 +87,30 @@ pub struct DayInput<'a> {
     pub last: bool,
     /// What of the trader's memory is on.
     pub memory: MemorySettings,
+}
+
+/// An agent that is another one from a place of the day on.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// The place: a node, `solo#1` or `AAPL/Trader#1`.
+    pub at: String,
+    /// The agent from there on.
+    pub agent: AgentConfig,
+}
+
+impl DayInput<'_> {
+    /// The agent as it is in a scope: the newest change that comes at or before it.
+    #[must_use]
+    pub fn agent_at(&self, scope: &str) -> &AgentConfig {
+        if self.changes.is_empty() {
+            return self.agent;
+        }
+        let graph = Graph::of(self.agent, self.symbols);
+        let mut changes = self.changes.iter().rev();
+        changes
+            .find(|change| graph.is_at_or_after(scope, &change.at))
+            .map_or(self.agent, |change| &change.agent)
+    }
 }
 
 /// What a day leaves.
@@ -105,8 +134,7 @@ pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) ->
     let starting = starting_position(&books);
     let at_open = input.dataset.view(input.day.open);
     let at_close = input.dataset.view(input.day.close);
-    let who = (input.agent, input.house_version);
-    let mut diary = Diary::new(who, input.prompts, input.memory, input.symbols, input.day, memory);
+    let mut diary = Diary::new(input, input.agent_at(POST), memory);
 
     let mut ctx = root.child(Key::node("pre"))?;
     let actions = due_actions(input, &books, &at_open);
@@ -115,24 +143,31 @@ pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) ->
     notices.extend(keep(&mut ctx, &before).await?);
     diary.wake(&mut ctx, &books).await?;
 
-    let mut ctx = root.child(Key::node("solo"))?;
-    let brief = Brief {
-        agent: input.agent,
-        house_version: input.house_version,
-        prompts: input.prompts,
-        symbols: input.symbols,
-        date,
-        notices: &notices,
+    let work = match input.agent.kind {
+        AgentKind::Solo => {
+            let mut ctx = root.child(Key::node("solo"))?;
+            let agent = input.agent_at("solo#1");
+            let brief = Brief {
+                agent,
+                house_version: input.house_versions.get(&agent.model).copied(),
+                prompts: input.prompts,
+                symbols: input.symbols,
+                date,
+                notices: &notices,
+            };
+            Work::Solo(agent, solo::converse(&mut ctx, &brief, &at_open, &mut books, &diary).await?)
+        }
+        AgentKind::Desk => {
+            Work::Desk(desk::run(root, input, (&at_open, &notices, &diary), &mut books).await?)
+        }
     };
-    let talk = match input.agent.kind {
-        AgentKind::Solo => solo::converse(&mut ctx, &brief, &at_open, &mut books, &diary).await?,
-    };
-    diary.heard(&books, talk.spoken());
+    diary.heard(&books, work.spoken());
 
     // What nobody has read is told again.
-    if talk.was_heard() {
+    if work.was_heard() {
         notices.clear();
     }
+    notices.extend(work.notices().iter().cloned());
     let mut ctx = root.child(Key::node("bar"))?;
     let bars = fits(broker::bar(&mut books, date, &bars(&at_close, input.symbols)))?;
     notices.extend(keep(&mut ctx, &bars).await?);
@@ -150,8 +185,41 @@ pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) ->
     let memory = diary.post(root, &mut books).await?;
     let state = StartState { books, notices, memory, seed };
     let (document, texts) = state.to_doc().into_parts();
-    let closing = closing(input, &talk, starting, &end, document);
+    let closing = closing(input, &work, starting, &end, document);
     Ok(DayResult { state, closing, texts })
+}
+
+/// What an agent has done in its session.
+enum Work<'a> {
+    /// A conversation, by the agent as it was then.
+    Solo(&'a AgentConfig, Conversation),
+    /// A desk's day.
+    Desk(DeskDay),
+}
+
+impl Work<'_> {
+    fn was_heard(&self) -> bool {
+        match self {
+            Self::Solo(_, talk) => talk.was_heard(),
+            Self::Desk(day) => day.was_heard(),
+        }
+    }
+
+    /// How it ended, for the trader's memory.
+    fn spoken(&self) -> Spoken {
+        match self {
+            Self::Solo(_, talk) => talk.spoken(),
+            Self::Desk(day) => day.spoken(),
+        }
+    }
+
+    /// What of its own orders it has not been told yet.
+    fn notices(&self) -> &[String] {
+        match self {
+            Self::Solo(..) => &[],
+            Self::Desk(day) => day.notices(),
+        }
+    }
 }
 
 /// Enters a phase's changes and refusals, and says them in sentences.
@@ -258,7 +326,7 @@ pub(crate) fn sentence(entry: &BookEntry) -> Option<String> {
     }
 }
 
-fn refused(rejection: &Rejection) -> String {
+pub(crate) fn refused(rejection: &Rejection) -> String {
     let id = rejection.request.id();
     format!("order {id} on {}: {} ({})", rejection.request.symbol(), rejection.message, rejection.code)
 }
@@ -299,29 +367,21 @@ fn closes(view: &MarketView<'_>, symbols: &BTreeSet<Symbol>) -> BTreeMap<Symbol,
 
 fn closing(
     input: &DayInput<'_>,
-    talk: &Conversation,
+    work: &Work<'_>,
     starting: StartingPosition,
     end: &DayEnd,
     state: Text,
 ) -> CloseSession {
-    let error = match &talk.ended {
-        Ended::Failed { failure } => Some(failure.to_string()),
-        Ended::BadPrompt { message } => Some(message.clone()),
-        Ended::FinishSignal | Ended::FinalAnswer | Ended::CutShort | Ended::StepLimit => None,
+    let (error, agent, parts) = match work {
+        Work::Solo(agent, talk) => (talk.error(), *agent, solo_metadata(talk)),
+        // A desk on which nobody has come to anything is a day all the same: its provenance says so.
+        Work::Desk(day) => (None, input.agent_at(CLOSE), day.metadata()),
     };
-    let unbounded = !input.agent.tools.is_empty();
-    let data_quality = match (&error, talk.tools_missing.is_empty()) {
-        (Some(_), _) => json!({ "state": "failed" }),
-        (None, true) => json!({ "state": "ok" }),
-        (None, false) => json!({ "state": "ok", "sources_missing": talk.tools_missing }),
-    };
-    let metadata = json!({
-        "agent_kind": input.agent.kind,
-        "model": input.agent.model,
-        "is_llm": !input.agent.model.is_house(),
-        "conversation": talk,
-        "point_in_time": if unbounded { "unverified" } else { "verified" },
-        "data_quality": data_quality,
+    let mut metadata = json!({
+        "agent_kind": agent.kind,
+        "model": agent.model,
+        "is_llm": agent.models().iter().any(|model| !model.is_house()),
+        "point_in_time": if agent.tools.is_empty() { "verified" } else { "unverified" },
         "books": {
             "cash": end.cash,
             "portfolio_value": end.portfolio_value,
@@ -329,6 +389,9 @@ fn closing(
             "daily_return_pct": end.daily_return_pct,
         },
     });
+    if let Some(metadata) = metadata.as_object_mut() {
+        metadata.extend(parts);
+    }
     CloseSession {
         status: if error.is_some() { DayStatus::Failed } else { DayStatus::Completed },
         error,
@@ -349,6 +412,15 @@ fn closing(
         daily_profit: end.daily_profit,
         daily_return_pct: end.daily_return_pct,
     }
+}
+
+fn solo_metadata(talk: &Conversation) -> Map<String, Value> {
+    let data_quality = match (talk.error(), talk.tools_missing.is_empty()) {
+        (Some(_), _) => json!({ "state": "failed" }),
+        (None, true) => json!({ "state": "ok" }),
+        (None, false) => json!({ "state": "ok", "sources_missing": talk.tools_missing }),
+    };
+    Map::from_iter([("conversation".to_owned(), to_value(talk)), ("data_quality".to_owned(), data_quality)])
 }
 
 /// The books can only fail on numbers that no market has; such a job cannot go on.

@@ -5,6 +5,8 @@
 
 pub mod config;
 pub mod day;
+pub mod desk;
+pub mod graph;
 pub mod memory;
 pub mod prompt;
 pub mod solo;

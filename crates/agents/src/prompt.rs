@@ -10,22 +10,51 @@ use papertape_core::json;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+/// Files of `prompts/` with their texts, by name and language.
+macro_rules! files {
+    ($($name:literal: $($language:literal)+),+ $(,)?) => {
+        &[$($((
+            concat!($name, ".", $language, ".md"),
+            include_str!(concat!("prompts/", $name, ".", $language, ".md")),
+        )),+),+]
+    };
+}
+
 /// The prompts that come with the product, by file name.
-const BUILT_IN: &[(&str, &str)] = &[
-    ("solo.en.md", include_str!("prompts/solo.en.md")),
-    ("solo.zh.md", include_str!("prompts/solo.zh.md")),
-    ("solo-day.en.md", include_str!("prompts/solo-day.en.md")),
-    ("solo-day.zh.md", include_str!("prompts/solo-day.zh.md")),
-    ("summary.en.md", include_str!("prompts/summary.en.md")),
-    ("memory.en.md", include_str!("prompts/memory.en.md")),
-    ("memory.zh.md", include_str!("prompts/memory.zh.md")),
-    ("memory-repair.en.md", include_str!("prompts/memory-repair.en.md")),
-    ("memory-repair.zh.md", include_str!("prompts/memory-repair.zh.md")),
-    ("round.en.md", include_str!("prompts/round.en.md")),
-    ("round.zh.md", include_str!("prompts/round.zh.md")),
-    ("reflection.en.md", include_str!("prompts/reflection.en.md")),
-    ("reflection.zh.md", include_str!("prompts/reflection.zh.md")),
-];
+const BUILT_IN: &[(&str, &str)] = files! {
+    "solo": "en" "zh",
+    "solo-day": "en" "zh",
+    "summary": "en",
+    "memory": "en" "zh",
+    "memory-repair": "en" "zh",
+    "round": "en" "zh",
+    "reflection": "en" "zh",
+    "desk/common": "en" "zh",
+    "desk/style-standard": "en" "zh",
+    "desk/style-compact": "en" "zh",
+    "desk/style-detailed": "en" "zh",
+    "desk/market-analyst": "en" "zh",
+    "desk/sentiment-analyst": "en" "zh",
+    "desk/news-analyst": "en" "zh",
+    "desk/fundamentals-analyst": "en" "zh",
+    "desk/analyst-task": "en" "zh",
+    "desk/bull-researcher": "en" "zh",
+    "desk/bear-researcher": "en" "zh",
+    "desk/debate-opening": "en" "zh",
+    "desk/debate-reply": "en" "zh",
+    "desk/research-manager": "en" "zh",
+    "desk/research-manager-task": "en" "zh",
+    "desk/trader": "en" "zh",
+    "desk/trader-task": "en" "zh",
+    "desk/aggressive-analyst": "en" "zh",
+    "desk/conservative-analyst": "en" "zh",
+    "desk/neutral-analyst": "en" "zh",
+    "desk/risk-opening": "en" "zh",
+    "desk/risk-reply": "en" "zh",
+    "desk/portfolio-manager": "en" "zh",
+    "desk/portfolio-manager-task": "en" "zh",
+    "desk/repair": "en" "zh",
+};
 
 /// A set of prompts, and the hash that names it.
 #[derive(Clone, Debug)]

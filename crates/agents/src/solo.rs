@@ -98,6 +98,16 @@ impl Conversation {
             _ => self.steps > 0,
         }
     }
+
+    /// Why it failed, if it did.
+    #[must_use]
+    pub fn error(&self) -> Option<String> {
+        match &self.ended {
+            Ended::Failed { failure } => Some(failure.to_string()),
+            Ended::BadPrompt { message } => Some(message.clone()),
+            Ended::FinishSignal | Ended::FinalAnswer | Ended::CutShort | Ended::StepLimit => None,
+        }
+    }
 }
 
 /// Holds the day's conversation. Orders apply to `books` one after the other.
@@ -321,7 +331,7 @@ fn prompts(
 }
 
 /// The market's rules in a sentence or two.
-fn rules(profile: &MarketProfile) -> String {
+pub(crate) fn rules(profile: &MarketProfile) -> String {
     let amounts = if profile.fractional {
         "Fractions may be traded.".to_owned()
     } else {

@@ -14,6 +14,7 @@ pub mod message;
 pub mod metric;
 pub mod money;
 pub mod ports;
+pub mod provenance;
 pub mod record;
 pub mod redact;
 pub mod tape;

@@ -287,22 +287,29 @@ pub fn without_password(url: &str) -> String {
     }
 }
 
-/// Reads the files of a prompts folder.
+/// Reads the files of a prompts folder, and of the folders in it: `desk/trader.en.md` is named so.
 ///
 /// # Errors
-/// The folder or a file of it cannot be read.
+/// A folder or a file of it cannot be read.
 pub fn prompt_overrides(dir: &Path) -> Result<BTreeMap<String, String>> {
     let mut overrides = BTreeMap::new();
+    read_prompts(dir, "", &mut overrides)?;
+    Ok(overrides)
+}
+
+fn read_prompts(dir: &Path, prefix: &str, overrides: &mut BTreeMap<String, String>) -> Result<()> {
     let folder =
         std::fs::read_dir(dir).with_context(|| format!("prompts.dir {} cannot be read", dir.display()))?;
     for entry in folder {
         let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "md") {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = format!("{prefix}{}", path.file_name().unwrap_or_default().to_string_lossy());
+        if path.is_dir() && prefix.is_empty() {
+            read_prompts(&path, &format!("{name}/"), overrides)?;
+        } else if path.extension().is_some_and(|extension| extension == "md") {
             let text = std::fs::read_to_string(&path)
                 .with_context(|| format!("{} cannot be read", path.display()))?;
             overrides.insert(name, text);
         }
     }
-    Ok(overrides)
+    Ok(())
 }

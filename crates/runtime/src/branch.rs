@@ -2,43 +2,27 @@
 
 use crate::config::{Branch, Change, SimulationConfig};
 use papertape_agents::config::AgentConfig;
-use papertape_agents::day::NODES;
+use papertape_agents::day;
+use papertape_agents::graph::Graph;
 use papertape_core::record::TapeRow;
 use papertape_core::time::Date;
 
-/// Checks a cut: a node of a day's graph, or a step of the conversation.
-///
-/// # Errors
-/// A sentence that lists what can be cut at.
-pub fn check_cut(at: &str) -> Result<(), String> {
-    let node = at.split('/').next().unwrap_or_default();
-    let step = at.split_once('/').map(|(_, step)| step);
-    let known = NODES.contains(&node);
-    let numbered = |step: &str| {
-        step.split_once('#').is_some_and(|(kind, n)| !kind.is_empty() && n.parse::<u32>().is_ok())
-    };
-    if known && step.is_none_or(numbered) {
-        return Ok(());
-    }
-    Err(format!(
-        "`{at}` is no place to branch at; there are: {}, and steps as solo#1/model#3",
-        NODES.join(", ")
-    ))
-}
-
-/// The agent as it is on a day: the job's own before the first cut that changes it, from each cut on
-/// as it was changed there. A cut within or after the conversation leaves that day's conversation as
-/// it was.
+/// What a branch has made of an agent on a day: nothing before the first cut that changes it, on a cut's
+/// own day what was changed there from the cut's node on, and all of it on later days.
 #[must_use]
-pub(crate) fn agent_on<'a>(branch: Option<&'a Branch>, own: &'a AgentConfig, date: Date) -> &'a AgentConfig {
-    let Some(branch) = branch else { return own };
+pub(crate) fn changes_on(branch: Option<&Branch>, graph: &Graph, date: Date) -> Vec<day::Change> {
+    let Some(branch) = branch else { return Vec::new() };
     let earlier = branch.earlier.iter().map(|change| (change.date, &change.at, &change.agent));
     let newest = branch.agent.iter().map(|agent| (branch.date, &branch.at, agent));
-    let talk = place("solo#1");
-    let at_a_node = |at: &str| !at.contains('/');
-    let holds = |cut: Date, at: &str| cut < date || (cut == date && at_a_node(at) && place(at) <= talk);
-    let mut changes = earlier.chain(newest).rev();
-    changes.find(|(cut, at, _)| holds(*cut, at)).map_or(own, |(_, _, agent)| agent)
+    let holds = |(cut, at, agent): (Date, &String, &AgentConfig)| {
+        let at = match cut.cmp(&date) {
+            std::cmp::Ordering::Less => graph.start(),
+            std::cmp::Ordering::Equal if !graph.is_step(at) => at,
+            _ => return None,
+        };
+        Some(day::Change { at: at.to_owned(), agent: agent.clone() })
+    };
+    earlier.chain(newest).filter_map(holds).collect()
 }
 
 /// An agent of a job as it is at a cut, and the changes that have made it so. What the job changes
@@ -50,6 +34,7 @@ pub fn at_cut(
     date: Date,
     at: &str,
 ) -> (AgentConfig, Vec<Change>) {
+    let graph = Graph::of(own, &config.symbols);
     let mut changes = Vec::new();
     if let Some(branch) = &config.branch {
         changes.clone_from(&branch.earlier);
@@ -59,28 +44,26 @@ pub fn at_cut(
             agent,
         }));
     }
-    changes.retain(|change| (change.date, place(&change.at)) <= (date, place(at)));
-    let agent = changes.last().map_or(own, |change| &change.agent).clone();
+    changes.retain(|change| {
+        let past = || graph.is_same_node(&change.at, at) || !graph.is_at_or_after(&change.at, at);
+        change.date < date || (change.date == date && past())
+    });
+    let holds = |change: &&Change| change.date < date || graph.is_at_or_after(at, &change.at);
+    let agent = changes.iter().rev().find(holds).map_or(own, |change| &change.agent).clone();
     (agent, changes)
-}
-
-/// Where the node of a path stands in the day's declared order; after all others where it is none.
-fn place(at: &str) -> usize {
-    let node = at.split('/').next().unwrap_or_default();
-    NODES.iter().position(|known| *known == node).unwrap_or(usize::MAX)
 }
 
 /// The rows that come before the cut, of rows in their recorded order.
 #[must_use]
-pub(crate) fn before_cut(rows: Vec<TapeRow>, at: &str) -> Vec<TapeRow> {
-    let cut_order = place(at);
+pub(crate) fn before_cut(rows: Vec<TapeRow>, graph: &Graph, at: &str) -> Vec<TapeRow> {
     // Within the node of the cut the recorded order decides; at a node, nothing of it is kept.
     let within = rows.iter().position(|row| row.path.as_str() == at);
     rows.into_iter()
         .enumerate()
         .filter(|(index, row)| {
-            let row_order = place(row.path.as_str());
-            row_order < cut_order || (row_order == cut_order && within.is_some_and(|cut| *index < cut))
+            let path = row.path.as_str();
+            !graph.is_at_or_after(path, at)
+                || (graph.is_same_node(path, at) && within.is_some_and(|cut| *index < cut))
         })
         .map(|(_, row)| row)
         .collect()

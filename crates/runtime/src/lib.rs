@@ -8,6 +8,7 @@ pub mod branch;
 pub mod budget;
 pub mod clock;
 pub mod config;
+mod day;
 mod host;
 mod load;
 pub mod replay;

@@ -1,13 +1,13 @@
 //! Replay: the same days on the same tape, with a host that performs nothing.
 
-use crate::branch::agent_on;
 use crate::config::SimulationConfig;
+use crate::day::AgentDay;
 use crate::load::{self, stop_of};
 use crate::services::Services;
 use crate::simulate::state_of;
 use futures::FutureExt as _;
 use papertape_agents::config::AgentConfig;
-use papertape_agents::day::{DayInput, StartState, run_day};
+use papertape_agents::day::{StartState, run_day};
 use papertape_core::id::{AgentName, ContentHash};
 use papertape_core::json::difference;
 use papertape_core::market::{Dataset, TradingDay};
@@ -89,7 +89,6 @@ impl Replay<'_> {
                 continue;
             }
             let last = index + 1 == days.len();
-            let agent = agent_on(self.config.branch.as_ref(), agent, day.date);
             let rows = load::rows(record, found.id, false).await.map_err(|error| at(stop_of(error)))?;
             report.steps += rows.len();
             let replayed = self.run_session(agent, *day, last, state, Tape::new(rows).sealed());
@@ -109,18 +108,10 @@ impl Replay<'_> {
         tape: Tape,
     ) -> Result<StartState, Stop> {
         let host = ReplayHost { record: Arc::clone(&self.services.record) };
-        let seed = start.day_seed(agent, day.date);
+        let of_day = AgentDay::of(self.services, self.config, agent, day.date);
+        let seed = start.day_seed(of_day.agent(), day.date);
         let session = Session::new(Arc::new(host), tape, Arc::clone(&self.services.redactor), seed);
-        let input = DayInput {
-            agent,
-            house_version: self.services.models.house_version(&agent.model),
-            prompts: &self.services.prompts,
-            symbols: &self.config.symbols,
-            dataset: self.dataset,
-            day,
-            last,
-            memory: self.config.memory,
-        };
+        let input = of_day.input(self.services, self.config, self.dataset, (day, last));
         let mut root = session.root();
         let result = run_day(&mut root, &input, start).await?;
         session.finish(Vec::new()).await?;

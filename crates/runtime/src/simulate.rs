@@ -1,8 +1,9 @@
 //! A simulation: agents side by side, the days of each in order.
 
-use crate::branch::{agent_on, before_cut};
+use crate::branch::before_cut;
 use crate::budget::Budgets;
 use crate::config::{Branch, SimulationConfig};
+use crate::day::AgentDay;
 use crate::host::{JobRun, LiveHost};
 use crate::load::{self, stop_of};
 use crate::services::Services;
@@ -10,7 +11,7 @@ use crate::stopping::{StopReason, StopSignal};
 use crate::summarise;
 use futures::future::join_all;
 use papertape_agents::config::AgentConfig;
-use papertape_agents::day::{DayInput, StartState, run_day};
+use papertape_agents::day::{StartState, run_day};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::market::{Dataset, TradingDay};
 use papertape_core::money::Money;
@@ -178,25 +179,17 @@ impl Plan<'_> {
         let new = NewSession { agent: agent.name.clone(), date: day.date, at: services.clock.now() };
         let opened = record.open_session(&self.run.lease, new).await.map_err(stop_of)?;
         let mut tape = Tape::new(load::rows(record, opened.id, false).await.map_err(stop_of)?);
-        let agent = agent_on(self.config.branch.as_ref(), agent, day.date);
+        let of_day = AgentDay::of(services, self.config, agent, day.date);
+        let agent = of_day.agent();
         if let Some(branch) = &self.config.branch {
-            tape = inherit(record, tape, branch, agent, day.date).await?;
+            tape = inherit(record, tape, branch, &of_day, day.date).await?;
         }
         let time = Duration::from_secs(agent.limits.session_timeout_secs);
         let who = (agent.name.clone(), day.date);
         let host = LiveHost::new(Arc::clone(self.run), opened.id, who, false, Some(time));
         let seed = start.day_seed(agent, day.date);
         let session = Session::new(Arc::new(host), tape, Arc::clone(&services.redactor), seed);
-        let input = DayInput {
-            agent,
-            house_version: services.models.house_version(&agent.model),
-            prompts: &services.prompts,
-            symbols: &self.config.symbols,
-            dataset: self.dataset,
-            day,
-            last,
-            memory: self.config.memory,
-        };
+        let input = of_day.input(services, self.config, self.dataset, (day, last));
         let mut root = session.root();
         let result = run_day(&mut root, &input, start).await?;
         let status = result.closing.status;
@@ -244,17 +237,17 @@ async fn inherit(
     record: &dyn Record,
     tape: Tape,
     branch: &Branch,
-    agent: &AgentConfig,
+    of_day: &AgentDay,
     date: Date,
 ) -> Result<Tape, Stop> {
     if date > branch.date {
         return Ok(tape);
     }
-    let parent = record.find_session(&branch.job, &agent.name, date).await.map_err(stop_of)?;
+    let parent = record.find_session(&branch.job, &of_day.agent().name, date).await.map_err(stop_of)?;
     let Some(parent) = parent else { return Ok(tape) };
     let mut rows = load::rows(record, parent.id, false).await.map_err(stop_of)?;
     if date == branch.date {
-        rows = before_cut(rows, &branch.at);
+        rows = before_cut(rows, of_day.graph(), &branch.at);
     }
     Ok(tape.inheriting(format!("{}/{}", branch.job, parent.id), rows))
 }

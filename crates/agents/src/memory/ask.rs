@@ -3,7 +3,7 @@
 
 use crate::config::AgentConfig;
 use crate::prompt::PromptSet;
-use papertape_core::message::{Message, ModelRequest, ToolChoice};
+use papertape_core::message::{Message, ModelName, ModelRequest, ToolChoice};
 use papertape_core::record::Source;
 use papertape_core::tape::{Ctx, Stop};
 use serde_json::{Value, json};
@@ -22,9 +22,9 @@ pub(super) enum Asked<T> {
 }
 
 /// Who asks.
-#[derive(Clone, Copy)]
 pub(super) struct Asker<'a> {
     pub(super) agent: &'a AgentConfig,
+    pub(super) model: ModelName,
     pub(super) house_version: Option<u32>,
     pub(super) prompts: &'a PromptSet,
 }
@@ -45,7 +45,7 @@ impl Asker<'_> {
             Err(error) => return unusable(String::new(), error.to_string()),
         };
         let mut request = ModelRequest {
-            model: self.agent.model.clone(),
+            model: self.model.clone(),
             house_version: self.house_version,
             instructions: None,
             messages: vec![Message::user(prompt)],

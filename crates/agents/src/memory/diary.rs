@@ -10,8 +10,9 @@ use super::reflect::{self, About};
 use super::settings::MemorySettings;
 use super::state::Memory;
 use super::trades::{Closing, Step, follow_entry};
-use crate::config::AgentConfig;
-use crate::prompt::PromptSet;
+use crate::config::{AgentConfig, AgentKind};
+use crate::day::DayInput;
+use crate::desk::config::LlmKind;
 use papertape_core::broker::{Books, Journal};
 use papertape_core::id::Symbol;
 use papertape_core::json::to_value;
@@ -52,21 +53,20 @@ pub struct Diary<'a> {
 }
 
 impl<'a> Diary<'a> {
-    /// Opens it with what is remembered.
+    /// Opens it with what is remembered. `agent`: as it is in the post phase, in which the model that its
+    /// trader thinks with writes.
     #[must_use]
-    pub fn new(
-        (agent, house_version): (&'a AgentConfig, Option<u32>),
-        prompts: &'a PromptSet,
-        settings: MemorySettings,
-        symbols: &'a BTreeSet<Symbol>,
-        day: TradingDay,
-        memory: Memory,
-    ) -> Self {
+    pub fn new(input: &'a DayInput<'a>, agent: &'a AgentConfig, memory: Memory) -> Self {
+        let model = match agent.kind {
+            AgentKind::Solo => agent.model.clone(),
+            AgentKind::Desk => agent.desk_config().model(agent, LlmKind::Quick).clone(),
+        };
+        let house_version = input.house_versions.get(&model).copied();
         Self {
-            asker: Asker { agent, house_version, prompts },
-            settings,
-            symbols,
-            day,
+            asker: Asker { agent, model, house_version, prompts: input.prompts },
+            settings: input.memory,
+            symbols: input.symbols,
+            day: input.day,
             memory,
             spoken: Spoken::default(),
             followed: 0,

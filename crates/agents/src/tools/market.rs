@@ -1,9 +1,11 @@
 //! Tools that read the market view. What is missing answers `DATA_UNAVAILABLE`, which is an answer and
 //! no failure.
 
-use super::{Arguments, Reading, number, spec};
+use super::{Arguments, Reading, Refused, number, spec};
 use papertape_core::id::Symbol;
-use papertape_core::market::{BarRange, Indicator, MarketView, PriceKind, ReadError};
+use papertape_core::market::{
+    BarRange, Indicator, IndicatorColumn, IndicatorTable, MarketView, PriceKind, ReadError,
+};
 use papertape_core::message::ToolSpec;
 use serde_json::{Map, Value, json};
 
@@ -68,8 +70,8 @@ pub fn run(view: &MarketView<'_>, name: &str, arguments: &Value) -> Option<Readi
         "get_news" => get_news,
         _ => return None,
     };
-    let answer = Arguments::of(arguments).and_then(|arguments| tool(view, &arguments));
-    Some(answer.unwrap_or_else(Reading::error))
+    let answer = Arguments::of(arguments).map_err(Refused::from).and_then(|arguments| tool(view, &arguments));
+    Some(answer.unwrap_or_else(Reading::from))
 }
 
 /// What a view could not give, in the words of a tool's answer.
@@ -81,13 +83,13 @@ pub fn unavailable(error: &ReadError) -> String {
     }
 }
 
-fn symbol(arguments: &Arguments<'_>) -> Result<Symbol, String> {
+pub(super) fn symbol(arguments: &Arguments<'_>) -> Result<Symbol, String> {
     arguments.text("symbol").map(Symbol::new)
 }
 
-fn get_price(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, String> {
+fn get_price(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, Refused> {
     let symbol = symbol(arguments)?;
-    let quote = view.price(&symbol).map_err(|error| unavailable(&error))?;
+    let quote = view.price(&symbol)?;
     let kind = match quote.value.kind {
         PriceKind::TodayOpen => "open",
         PriceKind::LastClose => "close",
@@ -98,13 +100,13 @@ fn get_price(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading
         "kind": kind,
         "date": quote.value.date,
     });
-    Ok(Reading { value, exposures: vec![quote.exposure] })
+    Ok(Reading::of(value, vec![quote.exposure]))
 }
 
-fn get_bars(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, String> {
+fn get_bars(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, Refused> {
     let symbol = symbol(arguments)?;
     let limit = arguments.count("limit", 30, MOST_BARS)?;
-    let bars = view.bars(&symbol, BarRange::newest(limit)).map_err(|error| unavailable(&error))?;
+    let bars = view.bars(&symbol, BarRange::newest(limit))?;
     let rows: Vec<Value> = bars
         .value
         .iter()
@@ -119,35 +121,29 @@ fn get_bars(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading,
             })
         })
         .collect();
-    Ok(Reading { value: json!({ "symbol": symbol, "bars": rows }), exposures: vec![bars.exposure] })
+    Ok(Reading::of(json!({ "symbol": symbol, "bars": rows }), vec![bars.exposure]))
 }
 
-fn get_indicators(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, String> {
+fn get_indicators(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, Refused> {
     let symbol = symbol(arguments)?;
     let mut names = arguments.texts("indicators")?;
     if names.is_empty() {
         names = USUAL.to_vec();
     }
     let indicators = names.into_iter().map(indicator).collect::<Result<Vec<_>, _>>()?;
-    let table = view.indicators(&symbol, &indicators, 1).map_err(|error| unavailable(&error))?;
-    let mut values = Map::new();
-    for column in &table.value.columns {
-        let newest = column.values.last().copied().flatten();
-        // Six decimals: enough for any price, and the same text on every machine.
-        values.insert(key(&column.name), newest.map_or(Value::Null, |v| json!((v * 1e6).round() / 1e6)));
-    }
+    let table = view.indicators(&symbol, &indicators, 1)?;
     let value = json!({
         "symbol": symbol,
         "as_of": table.value.dates.last(),
-        "indicators": values,
+        "indicators": newest(&table.value),
     });
-    Ok(Reading { value, exposures: vec![table.exposure] })
+    Ok(Reading::of(value, vec![table.exposure]))
 }
 
-fn get_news(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, String> {
+fn get_news(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, Refused> {
     let symbol = arguments.optional_text("symbol")?.map(Symbol::new);
     let limit = arguments.count("limit", 10, MOST_NEWS)?;
-    let news = view.news(symbol.as_ref(), limit).map_err(|error| unavailable(&error))?;
+    let news = view.news(symbol.as_ref(), limit)?;
     let items: Vec<Value> = news
         .value
         .iter()
@@ -161,7 +157,23 @@ fn get_news(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading,
             })
         })
         .collect();
-    Ok(Reading { value: json!({ "items": items }), exposures: vec![news.exposure] })
+    Ok(Reading::of(json!({ "items": items }), vec![news.exposure]))
+}
+
+/// The usual indicators.
+pub(super) fn usual() -> Vec<Indicator> {
+    USUAL.iter().filter_map(|name| indicator(name).ok()).collect()
+}
+
+/// The newest value of each column; null where there is too little data.
+pub(crate) fn newest(table: &IndicatorTable) -> Map<String, Value> {
+    let newest = |column: &IndicatorColumn| column.values.last().copied().flatten();
+    table.columns.iter().map(|column| (key(&column.name), rounded(newest(column)))).collect()
+}
+
+/// Six decimals: enough for any price, and the same text on every machine.
+pub(super) fn rounded(value: Option<f64>) -> Value {
+    value.map_or(Value::Null, |value| json!((value * 1e6).round() / 1e6))
 }
 
 /// Reads `sma_20` and `sma(20)` alike.

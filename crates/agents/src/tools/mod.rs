@@ -1,11 +1,13 @@
 //! The tools of an agent: what the model is told of them, and the pure code behind each.
 
 pub mod calculate;
+pub mod facts;
 pub mod market;
+pub mod snapshot;
 pub mod trade;
 
 use papertape_core::json::canonical;
-use papertape_core::market::{Exposure, MarketView};
+use papertape_core::market::{Exposure, MarketView, ReadError};
 use papertape_core::message::{Role, ToolSpec};
 use papertape_core::record::Implied;
 use papertape_core::tape::{Class, Ctx, Entry, OutcomeKind, Shown, Stop, ToolNote};
@@ -20,13 +22,57 @@ pub struct Reading {
     pub value: Value,
     /// What was read for it.
     pub exposures: Vec<Exposure>,
+    /// The source that was asked and is not there, such as `AAPL/fundamentals`.
+    pub missing: Option<String>,
+}
+
+/// Why a tool gives nothing of the market.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Refused {
+    /// It was asked wrongly.
+    Asked(String),
+    /// The view has no answer.
+    Read(ReadError),
+}
+
+impl From<String> for Refused {
+    fn from(message: String) -> Self {
+        Self::Asked(message)
+    }
+}
+
+impl From<ReadError> for Refused {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}
+
+impl From<Refused> for Reading {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Asked(message) => Self::error(message),
+            Refused::Read(error) => {
+                let missing = match &error {
+                    ReadError::NoData { series, .. } => Some(series.clone()),
+                    _ => None,
+                };
+                Self { missing, ..Self::error(market::unavailable(&error)) }
+            }
+        }
+    }
 }
 
 impl Reading {
+    /// An answer with what was read for it.
+    #[must_use]
+    pub fn of(value: Value, exposures: Vec<Exposure>) -> Self {
+        Self { value, exposures, missing: None }
+    }
+
     /// An answer that shows nothing of the market.
     #[must_use]
     pub fn plain(value: Value) -> Self {
-        Self { value, exposures: Vec::new() }
+        Self::of(value, Vec::new())
     }
 
     /// An error, told to the model.
@@ -54,6 +100,20 @@ pub async fn answer(
     reading: Reading,
 ) -> Result<String, Stop> {
     let content = canonical(&reading.value);
+    answer_as(ctx, view, note, &reading, content).await
+}
+
+/// As [`answer`], with the text that the model is to read.
+///
+/// # Errors
+/// A stop.
+pub(crate) async fn answer_as(
+    ctx: &mut Ctx,
+    view: &MarketView<'_>,
+    note: ToolNote,
+    reading: &Reading,
+    content: String,
+) -> Result<String, Stop> {
     let kept = ctx
         .local(Entry {
             kind: "read",

@@ -3,8 +3,8 @@
 
 use super::{Arguments, Reading, number, spec};
 use papertape_core::broker::{
-    ActionType, BookEntry, Books, MarketProfile, Order, Quote, RejectCode, Rejection, Request, Side,
-    Submission, approve, submit,
+    ActionType, Approved, BookEntry, Books, MarketProfile, Order, Quote, RejectCode, Rejection, Request,
+    Side, Submission, approve, submit,
 };
 use papertape_core::id::Symbol;
 use papertape_core::json::{canonical, to_value};
@@ -75,7 +75,7 @@ pub fn portfolio(books: &Books, view: &MarketView<'_>, date: Date) -> Reading {
         "positions": positions,
         "pending_orders": pending,
     });
-    Reading { value, exposures }
+    Reading::of(value, exposures)
 }
 
 /// An order as the model reads it.
@@ -106,21 +106,54 @@ pub async fn place(
         Ok(read) => read,
         Err(message) => return super::answer(ctx, view, note, Reading::error(message)).await,
     };
-    let arguments = super::seen(view, json!({ "order": request }));
     let known = symbols.contains(&request.symbol);
     let quote = quote(view, &request.symbol, known, date);
     // What comes before the amount in the order of checks decides before it, readable or not.
     let decision = match (approve(books.account(), books.profile(), &quote, request.clone()), amount) {
         (Err(refused), Err(message)) if refused.code == RejectCode::InvalidAmount => {
-            Err(Rejection::unreadable_amount(request, message))
+            Err(Rejection::unreadable_amount(request.clone(), message))
         }
         (decision, _) => decision,
     };
+    let placed = execute(ctx, books, view, (&request, decision), Some(note)).await?;
+    Ok(placed.reply)
+}
+
+/// An order that was filled, waits, or was refused.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    /// What the one who placed it is told, JSON.
+    pub reply: String,
+    /// `filled`, `pending` or `rejected`.
+    pub status: &'static str,
+    /// The change of the books, where it was filled.
+    pub entry: Option<BookEntry>,
+    /// Why it was refused, where it was.
+    pub rejection: Option<Rejection>,
+}
+
+/// Carries out a checked order and records what became of it, with every row that it implies. `note`
+/// puts the answer into the conversation.
+///
+/// # Errors
+/// A stop.
+pub(crate) async fn execute(
+    ctx: &mut Ctx,
+    books: &mut Books,
+    view: &MarketView<'_>,
+    (request, decision): (&Order, Result<Approved<Order>, Rejection>),
+    note: Option<ToolNote>,
+) -> Result<Placed, Stop> {
+    let arguments = super::seen(view, json!({ "order": request }));
+    let mut placed = Placed { reply: String::new(), status: "filled", entry: None, rejection: None };
     let (reply, kind, implied, entry) = match decision {
         Err(rejection) => {
             books.note_refusal(&rejection);
             let implied = vec![rejected_row(&rejection)];
-            (rejection_json(&rejection), OutcomeKind::Refused, implied, to_value(&rejection))
+            let kept = to_value(&rejection);
+            let reply = rejection_json(&rejection);
+            (placed.status, placed.rejection) = ("rejected", Some(rejection));
+            (reply, OutcomeKind::Refused, implied, kept)
         }
         Ok(approved) => {
             let order = approved.get().clone();
@@ -130,13 +163,16 @@ pub async fn place(
                 Submission::Filled(entry) => {
                     let implied =
                         position_row(&entry).into_iter().chain([filled_row(&order, &entry)]).collect();
-                    (filled_json(&order, &entry), OutcomeKind::Ok, implied, to_value(&entry))
+                    let (reply, kept) = (filled_json(&order, &entry), to_value(&entry));
+                    placed.entry = Some(*entry);
+                    (reply, OutcomeKind::Ok, implied, kept)
                 }
                 Submission::Pending(pending) => {
                     let implied = vec![Implied::Order(Box::new(order_row(&order, "pending")))];
                     let mut reply = pending_json(&order);
                     reply["status"] = json!("pending");
                     reply["fills_at"] = to_value(&pending.fill_model);
+                    placed.status = "pending";
                     (reply, OutcomeKind::Ok, implied, to_value(&pending))
                 }
             }
@@ -150,11 +186,12 @@ pub async fn place(
             arguments,
             outcome: json!({ "reply": content, "entry": entry }),
             outcome_kind: kind,
-            said: Some(Shown { role: Role::Tool, content, tool: Some(note) }),
+            said: note.map(|note| Shown { role: Role::Tool, content, tool: Some(note) }),
             implied,
         })
         .await?;
-    Ok(kept["reply"].as_str().unwrap_or_default().to_owned())
+    kept["reply"].as_str().unwrap_or_default().clone_into(&mut placed.reply);
+    Ok(placed)
 }
 
 /// What the broker is told of an instrument at an instant.

@@ -355,6 +355,10 @@ fn a_crash_reflects_on_no_close_twice() {
             break;
         }
         crashed += 1;
+        if kept.lock().expect("a lock").closing.is_some() {
+            // Nobody resumes a session that has ended.
+            continue;
+        }
         let day =
             stage.run(1, state, &clock, &kept, host()).unwrap_or_else(|stop| panic!("at {boundary}: {stop}"));
         assert_eq!(reflections(&day).len(), 2, "at {boundary}");
@@ -362,4 +366,47 @@ fn a_crash_reflects_on_no_close_twice() {
         assert_eq!(rows(&day.kept), rows(&whole.kept), "at {boundary}");
     }
     assert!(crashed > 8, "only {crashed} crashes: the post phase was not reached");
+}
+
+/// Goal: a desk's Trader reads its own instrument's thesis in full and the others' on one line, nobody else at
+/// the desk reads it, and the round is written by the Trader's model from the desk's conclusions.
+#[test]
+fn a_desks_trader_reads_its_own_thesis_in_full() {
+    use crate::desk_stage::{desk, usual};
+    use papertape_testkit::clock::FakeClock;
+    use papertape_testkit::host::MemoryHost;
+
+    let mut stage = desk();
+    stage.memory = MemorySettings::default();
+    let clock = FakeClock::new();
+    let play = |n: usize, start: StartState| {
+        let kept = std::sync::Arc::default();
+        let host = MemoryHost::new(&clock, &kept, |path, request| {
+            if path.as_str().starts_with("post#1/") {
+                assert!(request.messages[0].content().contains("AAPL: "), "the desk's conclusions are told");
+                return Act::text(THESIS);
+            }
+            usual(path, request)
+        });
+        stage.run(n, start, &clock, &kept, host).unwrap_or_else(|stop| panic!("the day stopped: {stop}"))
+    };
+    let first = play(0, stage.start());
+    assert!(!rounds(&first)[0].degraded && rounds(&first)[0].is_open_entry);
+    assert_eq!(contexts(&first).len(), 2, "both were bought");
+    let day = play(1, first.result.state);
+    for (own, other) in [("AAPL", "IBM"), ("IBM", "AAPL")] {
+        let task = day.task(&format!("{own}/Trader#1"));
+        assert!(task.contains("Open positions: thesis at entry"), "{task}");
+        let line = |symbol: &str| {
+            task.lines()
+                .find(|line| line.starts_with(&format!("{symbol} long")))
+                .expect("it is told")
+                .to_owned()
+        };
+        assert!(line(other).ends_with(": AAPL is cheap"), "{}", line(other));
+        assert!(task.contains(&format!("{}\n[Conclusion] AAPL is cheap", line(own))), "{task}");
+        assert!(!day.task(&format!("{own}/Bull Researcher#1")).contains("thesis at entry"));
+        assert!(!day.task(&format!("{own}/Portfolio Manager#1")).contains("thesis at entry"));
+        assert!(day.kept.step(&format!("{own}/memory#1")).is_some());
+    }
 }

@@ -1,7 +1,7 @@
 //! What the tests of a day share.
 
 use papertape_agents::config::AgentConfig;
-use papertape_agents::day::{DayInput, DayResult, StartState, run_day};
+use papertape_agents::day::{Change, DayInput, DayResult, StartState, run_day};
 use papertape_agents::memory::MemorySettings;
 use papertape_agents::prompt::PromptSet;
 use papertape_core::broker::MarketProfile;
@@ -18,7 +18,7 @@ use papertape_testkit::host::{Act, MemoryHost};
 use papertape_testkit::kept::Kept;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 /// AAPL over five days, with (open, high, low, close).
@@ -43,6 +43,8 @@ pub(crate) struct Stage {
     pub(crate) symbols: BTreeSet<Symbol>,
     pub(crate) cash: i64,
     pub(crate) memory: MemorySettings,
+    /// What a branch has changed.
+    pub(crate) changes: Vec<Change>,
 }
 
 /// A day that is over.
@@ -63,6 +65,7 @@ impl Stage {
             symbols: ["AAPL", "IBM"].map(Symbol::new).into(),
             cash: 10_000,
             memory: MemorySettings::off(),
+            changes: Vec::new(),
         }
     }
 
@@ -118,7 +121,8 @@ impl Stage {
         let session = Session::new(session_host, tape, redactor, seed);
         let input = DayInput {
             agent: &self.agent,
-            house_version: None,
+            changes: &self.changes,
+            house_versions: &BTreeMap::new(),
             prompts: &self.prompts,
             symbols: &self.symbols,
             dataset: &self.data,

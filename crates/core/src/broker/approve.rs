@@ -5,7 +5,7 @@ use super::profile::MarketProfile;
 use super::reject::{Refusal, RejectCode, Rejection};
 use super::stops;
 use super::terms::Terms;
-use crate::ledger::{Account, Direction, Position, exact};
+use crate::ledger::{Account, Direction, LedgerError, Position, Side, exact};
 use crate::money::{Money, Price, Quantity};
 use crate::time::Date;
 use rust_decimal::Decimal;
@@ -99,6 +99,30 @@ pub fn approve_stops(
     match check_change(account, quote, &change) {
         Ok(reference) => Ok(proof(account, quote.day, reference, change)),
         Err(refusal) => Err(refusal.of(change)),
+    }
+}
+
+/// Checks the leverage, the stop and the target of an opening order alone, as [`approve`] does after
+/// everything else: what can be found out before the quantity is known. Gives the order back.
+///
+/// # Errors
+/// The refusal, with the order in it.
+pub fn check_protection(
+    account: &Account,
+    profile: &MarketProfile,
+    quote: &Quote,
+    order: Order,
+) -> Result<Order, Rejection> {
+    let position = account.position(&order.symbol);
+    let leverage = leverage_of(&order, position);
+    let checked = price_of(quote, order.symbol.as_str()).and_then(|reference| {
+        let terms = Terms::at(profile, order.side, order.quantity, reference).map_err(Refusal::too_large)?;
+        check_leverage(profile, &order, position, leverage)?;
+        check_stop(&order, position, &terms, leverage)
+    });
+    match checked {
+        Ok(()) => Ok(order),
+        Err(refusal) => Err(refusal.of(order)),
     }
 }
 
@@ -242,16 +266,36 @@ fn check_closing_cash(
 }
 
 /// What closing a part at this price makes available, before the fee: its margin and its result.
-pub(super) fn released(
-    position: &Position,
-    quantity: Quantity,
-    price: Price,
-) -> Result<Money, crate::ledger::LedgerError> {
+pub(super) fn released(position: &Position, quantity: Quantity, price: Price) -> Result<Money, LedgerError> {
     let held = position.quantity.abs();
     let signed = if position.quantity.is_negative() { -quantity } else { quantity };
     let margin = exact::share(position.margin, quantity, held)?;
     let cost = exact::share(position.cost, quantity, held)?;
     exact::plus(margin, exact::minus(exact::value(price, signed)?, cost)?)
+}
+
+/// What has to be available to open or add to a position: its margin at the fill's price, slippage
+/// included, and the fee. `reference` is the price before slippage.
+///
+/// # Errors
+/// [`LedgerError::Overflow`], or a price that slippage takes below zero.
+pub fn needed_to_open(
+    profile: &MarketProfile,
+    side: Side,
+    quantity: Quantity,
+    reference: Price,
+    leverage: Decimal,
+) -> Result<Money, LedgerError> {
+    needed(&Terms::at(profile, side, quantity, reference)?, leverage)
+}
+
+fn needed(terms: &Terms, leverage: Decimal) -> Result<Money, LedgerError> {
+    // A leverage below 1 is refused by a later rule; here it must not make the order cheaper or
+    // the division fail.
+    let divisor = leverage.max(Decimal::ONE);
+    let margin = exact::div(terms.value.0, divisor)?;
+    let margin = Money(if divisor == Decimal::ONE { margin } else { exact::round(margin, exact::MONEY_DP) });
+    exact::plus(margin, terms.fee)
 }
 
 fn check_opening_cash(
@@ -261,12 +305,7 @@ fn check_opening_cash(
     leverage: Decimal,
 ) -> Result<(), Refusal> {
     let available = account.available().map_err(Refusal::too_large)?;
-    // A leverage below 1 is refused by a later rule; here it must not make the order cheaper or
-    // the division fail.
-    let divisor = leverage.max(Decimal::ONE);
-    let margin = exact::div(terms.value.0, divisor).map_err(Refusal::too_large)?;
-    let margin = Money(if divisor == Decimal::ONE { margin } else { exact::round(margin, exact::MONEY_DP) });
-    let needed = exact::plus(margin, terms.fee).map_err(Refusal::too_large)?;
+    let needed = needed(terms, leverage).map_err(Refusal::too_large)?;
     if needed <= available {
         return Ok(());
     }

@@ -35,7 +35,7 @@ mod submit;
 mod terms;
 
 pub use crate::ledger::{OrderId, Side};
-pub use approve::{Approved, approve, approve_stops};
+pub use approve::{Approved, approve, approve_stops, check_protection, needed_to_open};
 pub use bar::{Ohlc, bar};
 pub use books::{ActionType, BookEntry, Books, Journal, Outcome, PendingOrder};
 pub use close::{DayEnd, PositionSnapshot, close};

@@ -434,6 +434,10 @@ impl Ctx {
         &self.session
     }
 
+    pub(super) fn shared(&self) -> Arc<Session> {
+        Arc::clone(&self.session)
+    }
+
     pub(super) fn guarded(mut self) -> Self {
         self.guarded = true;
         self

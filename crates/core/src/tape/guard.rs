@@ -1,6 +1,6 @@
 //! Deadlines around a part of a session, and parts side by side.
 
-use super::ctx::Ctx;
+use super::ctx::{Ctx, Session};
 use super::stop::Stop;
 use super::tape::Lookup;
 use super::{Class, Doc, Key, OutcomeKind, Step, StepPath};
@@ -8,6 +8,7 @@ use crate::json;
 use crate::ports::BoxFuture;
 use crate::record::{StepEnd, Write};
 use futures::future::{Either, select, try_join_all};
+use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::time::Duration;
@@ -17,6 +18,9 @@ pub type Branch<'a, T> = Box<dyn FnOnce(Ctx) -> BoxFuture<'a, Result<T, Stop>> +
 
 /// A part of a session that may fail, and that a guard watches.
 pub type GuardedBranch<'a, T> = Branch<'a, Result<T, NodeFailure>>;
+
+/// A branch that was called with its scope.
+type Running<'a, T> = BoxFuture<'a, Result<T, Stop>>;
 
 /// Why a guarded node gave nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,11 +49,46 @@ impl Ctx {
     /// # Errors
     /// A stop; a key that a sibling has already.
     pub async fn all<T: Send>(&mut self, branches: Vec<(Key, Branch<'_, T>)>) -> Result<Vec<T>, Stop> {
-        let children = branches
+        try_join_all(self.fork(branches)?).await
+    }
+
+    /// As [`Self::all`], with at most `limit` branches under way at once. The limit shows nowhere on
+    /// the tape.
+    ///
+    /// # Errors
+    /// A stop; a key that a sibling has already.
+    pub async fn all_bounded<T: Send>(
+        &mut self,
+        limit: usize,
+        branches: Vec<(Key, Branch<'_, T>)>,
+    ) -> Result<Vec<T>, Stop> {
+        let numbered = self.fork(branches)?.into_iter().enumerate();
+        let running = numbered.map(|(at, branch)| async move { branch.await.map(|value| (at, value)) });
+        let running = stream::iter(running.collect::<Vec<_>>()).buffer_unordered(limit.max(1));
+        let mut results: Vec<(usize, T)> = running.try_collect().await?;
+        results.sort_by_key(|(at, _)| *at);
+        Ok(results.into_iter().map(|(_, value)| value).collect())
+    }
+
+    /// Guarded bodies side by side, each under its own deadline as by [`Self::guard`]; verdicts come in
+    /// the order of the keys given. The first stop ends them all.
+    ///
+    /// # Errors
+    /// A stop; a key that a sibling has already.
+    pub async fn guard_all<T: Send>(
+        &mut self,
+        bodies: Vec<(Key, Duration, GuardedBranch<'_, T>)>,
+    ) -> Result<Vec<Verdict<T>>, Stop> {
+        let guards = bodies
             .into_iter()
-            .map(|(key, branch)| Ok(branch(self.child(key)?)))
+            .map(|(key, deadline, body)| Ok(self.child(key)?.guarded().watch(deadline, body)))
             .collect::<Result<Vec<_>, Stop>>()?;
-        try_join_all(children).await
+        try_join_all(guards).await
+    }
+
+    /// Calls each branch with its scope. All keys are taken before anything runs.
+    fn fork<'b, T>(&self, branches: Vec<(Key, Branch<'b, T>)>) -> Result<Vec<Running<'b, T>>, Stop> {
+        branches.into_iter().map(|(key, branch)| Ok(branch(self.child(key)?))).collect()
     }
 
     /// Runs the body in a child scope under a deadline. At the deadline the body is dropped, which
@@ -65,16 +104,25 @@ impl Ctx {
         deadline: Duration,
         body: GuardedBranch<'_, T>,
     ) -> Result<Verdict<T>, Stop> {
-        let child = self.child(key)?.guarded();
-        let scope = child.scope().to_owned();
+        self.child(key)?.guarded().watch(deadline, body).await
+    }
+
+    /// Runs the body in this scope under a deadline.
+    async fn watch<T: Send>(
+        self,
+        deadline: Duration,
+        body: GuardedBranch<'_, T>,
+    ) -> Result<Verdict<T>, Stop> {
+        let session = self.shared();
+        let scope = self.scope().to_owned();
         let step = Step::new(StepPath::of(&scope, "guard", 1), Class::Guard, &json!({}));
         // Looked up in a statement of its own: the lock must not be held across the body.
-        let found = self.session().tape().verdict(&step, &scope);
+        let found = session.tape().verdict(&step, &scope);
         match found {
             Lookup::Done { kind, outcome, .. } => return recorded(&step.path, kind, outcome),
             Lookup::Inherited { kind, outcome, origin } => {
                 let verdict = recorded(&step.path, kind, Some(outcome.clone()));
-                self.close(step, scope, kind, outcome, Some(origin)).await?;
+                close(&session, step, scope, kind, outcome, Some(origin)).await?;
                 return verdict;
             }
             Lookup::Absent | Lookup::Missing => {}
@@ -82,53 +130,53 @@ impl Ctx {
                 return Err(Stop::Misuse(format!("{} is no verdict", step.path)));
             }
         }
-        let sleep = self.session().host().sleep(deadline);
-        match select(body(child), sleep).await {
+        let sleep = session.host().sleep(deadline);
+        match select(body(self), sleep).await {
             Either::Left((ended, _)) => match ended? {
                 Ok(value) => Ok(Verdict::Ok(value)),
                 // The tape of a replay has every verdict that there was.
-                Err(_) if self.session().tape().is_sealed() => Err(Stop::Missing(step.path)),
+                Err(_) if session.tape().is_sealed() => Err(Stop::Missing(step.path)),
                 Err(failure) => {
-                    let failure = self.session().redact_failure(failure);
+                    let failure = session.redact_failure(failure);
                     let outcome = json::to_value(&failure);
-                    self.close(step, scope, OutcomeKind::Failed, outcome, None).await?;
+                    close(&session, step, scope, OutcomeKind::Failed, outcome, None).await?;
                     Ok(Verdict::Failed(failure))
                 }
             },
             Either::Right(((), body)) => {
                 drop(body);
-                self.close(step, scope, OutcomeKind::TimedOut, json!(null), None).await?;
+                close(&session, step, scope, OutcomeKind::TimedOut, json!(null), None).await?;
                 Ok(Verdict::TimedOut)
             }
         }
     }
+}
 
-    /// One transaction: the verdict, and the end of everything that is open below it.
-    async fn close(
-        &self,
-        step: Step,
-        scope: String,
-        outcome_kind: OutcomeKind,
-        outcome: serde_json::Value,
-        reused_from: Option<String>,
-    ) -> Result<(), Stop> {
-        let request = Doc::of(&json!({}));
-        let outcome = Doc::of(&outcome);
-        let end = StepEnd {
-            path: step.path,
-            class: step.class,
-            digest: step.digest,
-            request_ref: request.hash,
-            outcome_kind,
-            outcome_ref: outcome.hash,
-            attempt: None,
-            reused_from,
-            implied: Vec::new(),
-        };
-        let mut writes = self.session().new_texts(request.texts.into_iter().chain(outcome.texts));
-        writes.extend([Write::End(end), Write::CloseScope { scope }]);
-        self.session().commit(writes).await
-    }
+/// One transaction: the verdict, and the end of everything that is open below it.
+async fn close(
+    session: &Session,
+    step: Step,
+    scope: String,
+    outcome_kind: OutcomeKind,
+    outcome: serde_json::Value,
+    reused_from: Option<String>,
+) -> Result<(), Stop> {
+    let request = Doc::of(&json!({}));
+    let outcome = Doc::of(&outcome);
+    let end = StepEnd {
+        path: step.path,
+        class: step.class,
+        digest: step.digest,
+        request_ref: request.hash,
+        outcome_kind,
+        outcome_ref: outcome.hash,
+        attempt: None,
+        reused_from,
+        implied: Vec::new(),
+    };
+    let mut writes = session.new_texts(request.texts.into_iter().chain(outcome.texts));
+    writes.extend([Write::End(end), Write::CloseScope { scope }]);
+    session.commit(writes).await
 }
 
 fn recorded<T>(

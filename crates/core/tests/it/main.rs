@@ -12,6 +12,7 @@ mod market_calendar;
 mod market_rows;
 mod market_view;
 mod metric_oracle;
+mod provenance;
 mod redact_corpus;
 mod redact_exact;
 mod redact_properties;

@@ -1,9 +1,9 @@
 //! Parts side by side, and randomness.
 
-use crate::tape_support::{CALL, Stage, body, echo, read, request, secs};
+use crate::tape_support::{CALL, Stage, body, echo, guarded, read, request, secs};
 use papertape_core::id::ContentHash;
 use papertape_core::redact::Redactor;
-use papertape_core::tape::{Branch, Ctx, Key, Session, Stop, Tape};
+use papertape_core::tape::{Branch, Ctx, Key, NodeFailure, Session, Stop, Tape, Verdict};
 use papertape_testkit::host::Act;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -131,4 +131,54 @@ fn randomness_depends_on_seed_and_scope() {
     assert_eq!(first, draws("seed", 3), "other steps and scopes do not matter");
     let distinct: std::collections::BTreeSet<u64> = first.into_iter().chain(draws("other", 0)).collect();
     assert_eq!(distinct.len(), 8);
+}
+
+// Goal: a bound on how many run at once bounds them, and shows neither in the results nor on the tape.
+#[test]
+fn a_bound_shows_nowhere() {
+    let run = |limit: usize| {
+        let stage = Stage::new();
+        let host = stage.host_with(|_, request| echo(request).after(secs(10)));
+        let (result, _) =
+            stage.run(host, async |mut ctx: Ctx| ctx.all_bounded(limit, asking(&SYMBOLS)).await);
+        assert_eq!(result.expect("an end"), SYMBOLS.map(|symbol| format!("re: {symbol}")));
+        (stage.kept().canonical(), stage.clock.elapsed())
+    };
+    let (all, at_once) = run(9);
+    assert_eq!(at_once, secs(10));
+    for (limit, elapsed) in [(0, 40), (1, 40), (2, 20), (3, 20), (4, 10)] {
+        assert_eq!(run(limit), (all.clone(), secs(elapsed)), "at most {limit}");
+    }
+}
+
+// Goal: guards side by side have their scopes right below the caller's, a deadline each, and verdicts in
+// the order of their keys; a run on the tape gives the same.
+#[test]
+fn guards_run_side_by_side() {
+    let program = async |mut ctx: Ctx| {
+        let body = |symbol: &'static str, deadline: u64| {
+            let body = guarded(move |mut ctx: Ctx| async move {
+                let reply = ctx.model(&request(symbol), CALL).await?.expect("an answer");
+                if symbol == "GOOG" {
+                    return Ok(Err(NodeFailure { kind: "odd".to_owned(), message: reply.text }));
+                }
+                Ok(Ok(reply.text))
+            });
+            (Key::node(symbol), secs(deadline), body)
+        };
+        ctx.guard_all(vec![body("AAPL", 9), body("IBM", 30), body("GOOG", 30)]).await
+    };
+    let stage = Stage::new();
+    let host = stage.host_with(|_, request| echo(request).after(secs(10)));
+    let (result, _) = stage.run(host, program);
+    let failure = NodeFailure { kind: "odd".to_owned(), message: "re: GOOG".to_owned() };
+    let wanted = vec![Verdict::TimedOut, Verdict::Ok("re: IBM".to_owned()), Verdict::Failed(failure)];
+    assert_eq!(result.expect("an end"), wanted);
+    assert_eq!(stage.clock.elapsed(), secs(10));
+    assert_eq!(stage.kept().state("AAPL#1/guard#1"), "done(timed_out)");
+    assert_eq!(stage.kept().state("AAPL#1/model#1"), "abandoned");
+    assert_eq!(stage.kept().state("GOOG#1/guard#1"), "done(failed)");
+    let (again, host) = stage.run_on(stage.tape().sealed(), stage.host(), program);
+    assert_eq!(again.expect("a replay"), wanted);
+    assert!(host.trace().is_empty());
 }

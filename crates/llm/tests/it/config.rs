@@ -130,6 +130,9 @@ async fn a_call_without_a_key_is_unauthorised() {
 #[test]
 fn only_house_models_have_a_version_of_ours() {
     let gateway = Gateway::new(&ModelsConfig::default(), &|_| None).unwrap();
-    assert_eq!(gateway.house_version(&"house::momentum".parse().unwrap()), Some(1));
+    assert_eq!(
+        gateway.house_version(&"house::momentum".parse().unwrap()),
+        Some(papertape_llm::house::VERSION)
+    );
     assert_eq!(gateway.house_version(&"openai::gpt-5".parse().unwrap()), None);
 }

@@ -8,6 +8,7 @@ mod config;
 mod faults;
 mod house_desk;
 mod house_http;
+mod house_roles;
 mod house_solo;
 mod house_summary;
 mod other_wires;

@@ -24,8 +24,8 @@ pub(super) struct BranchBody {
     date: Date,
     /// The agent; needed where the job has several.
     agent: Option<String>,
-    /// A node (`solo#1`) or a step (`solo#1/model#3`): nothing at or after it is reused. Absent: the whole
-    /// conversation.
+    /// A node (`solo#1`, `AAPL/Trader#1`), a desk's symbol (`AAPL`) or a step (`solo#1/model#3`): nothing at
+    /// or after it is reused. Absent: all that the agent thinks.
     node: Option<String>,
     /// Another model from the cut on, `provider::model`.
     model: Option<String>,

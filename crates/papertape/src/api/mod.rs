@@ -7,6 +7,7 @@ pub mod error;
 
 mod branch;
 mod cancel;
+mod desk;
 mod docs;
 mod exposures;
 mod extract;

@@ -1,5 +1,6 @@
 //! `POST /simulate/trigger`
 
+use super::desk::DeskBody;
 use super::error::ApiError;
 use super::extract::{Body, Object, day, maybe_day};
 use super::queued::QueuedAnswer;
@@ -115,6 +116,9 @@ pub(super) struct AgentBody {
     /// Where it stops.
     #[schema(value_type = Option<LimitsBody>)]
     limits: Option<Object<LimitsBody>>,
+    /// What a desk adds; for the kind `desk` alone.
+    #[schema(value_type = Option<DeskBody>)]
+    desk: Option<Object<DeskBody>>,
 }
 
 /// Which memories are on: `off`, `rounds`, `rounds+open` or `all`. What is off is neither written nor read.
@@ -150,6 +154,8 @@ enum KindBody {
     /// One conversation with tools.
     #[default]
     Solo,
+    /// Analysts, a debate, a trader, a risk debate and a portfolio manager, for each symbol.
+    Desk,
 }
 
 /// The language of prompts.
@@ -186,7 +192,7 @@ pub(super) struct SamplingBody {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct LimitsBody {
-    /// The most model calls of one day's conversation.
+    /// The most model calls of one day's conversation; of a desk, of each analyst's.
     #[schema(minimum = 1)]
     max_steps: Option<u32>,
     /// The most attempts at one call.
@@ -295,10 +301,14 @@ fn agent(body: AgentBody) -> Result<AgentConfig, ApiError> {
         .model
         .parse()
         .map_err(|message| ApiError::Invalid(format!("agents: {}: {message}", body.name)))?;
-    let KindBody::Solo = body.kind;
+    let desk = body.desk.map(|Object(desk)| desk.into_config()).transpose();
+    let desk = desk.map_err(|message| ApiError::Invalid(format!("agents: {}: {message}", body.name)))?;
     Ok(AgentConfig {
         name: AgentName::from(body.name),
-        kind: AgentKind::Solo,
+        kind: match body.kind {
+            KindBody::Solo => AgentKind::Solo,
+            KindBody::Desk => AgentKind::Desk,
+        },
         model,
         sampling: body.sampling.map(|Object(sampling)| sampling.into()).unwrap_or_default(),
         language: match body.language {
@@ -308,6 +318,7 @@ fn agent(body: AgentBody) -> Result<AgentConfig, ApiError> {
         instructions: body.instructions,
         tools: body.tools.unwrap_or_default(),
         limits: body.limits.map(|Object(limits)| limits.into()).unwrap_or_default(),
+        desk,
     })
 }
 
@@ -377,7 +388,9 @@ fn window<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::
 }
 
 /// A whole number from 0 to `MOST`.
-fn whole<'de, D: Deserializer<'de>, const MOST: u64>(deserializer: D) -> Result<Option<u64>, D::Error> {
+pub(super) fn whole<'de, D: Deserializer<'de>, const MOST: u64>(
+    deserializer: D,
+) -> Result<Option<u64>, D::Error> {
     match Option::<u64>::deserialize(deserializer)? {
         Some(number) if number > MOST => Err(D::Error::custom(format!("{number} is above {MOST}"))),
         number => Ok(number),

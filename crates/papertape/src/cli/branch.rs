@@ -24,7 +24,8 @@ pub(super) struct BranchArgs {
     /// The day in which the cut lies
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date)]
     date: Date,
-    /// The cut within the day: a node, or a step as solo#1/model#3 [default: solo#1]
+    /// The cut within the day: a node (solo#1, AAPL/Trader#1), a desk's symbol, or a step as
+    /// solo#1/model#3 [default: before all that the agent thinks]
     #[arg(long, value_name = "PLACE")]
     at: Option<String>,
     /// Another model from the cut on

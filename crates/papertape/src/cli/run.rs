@@ -9,9 +9,11 @@ use crate::trigger::{Request, trigger};
 use crate::view::number;
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
-use papertape_agents::config::AgentConfig;
+use papertape_agents::config::{AgentConfig, AgentKind};
+use papertape_agents::desk::config::{Analyst, DeskConfig, PromptStyle};
 use papertape_agents::memory::MemoryMode;
 use papertape_core::id::{AgentName, JobId};
+use papertape_core::message::ModelName;
 use papertape_core::time::{Date, parse_date};
 use papertape_runtime::budget::{Budget, Limit};
 use rust_decimal::Decimal;
@@ -32,13 +34,16 @@ pub(super) struct RunArgs {
     /// Last day, included
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date, required_unless_present = "demo")]
     end: Option<Date>,
-    /// How agents work that are named by a model: solo, one conversation with tools
+    /// How agents work that are named by a model: solo, one conversation with tools; desk, analysts, a
+    /// debate, a trader, a risk debate and a portfolio manager for each symbol
     #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::Solo, hide_possible_values = true)]
     agent: Kind,
     /// A configured agent's name, or provider::model; repeat for more [default: the configured agents,
     /// else the house models]
     #[arg(long = "model", value_name = "NAME")]
     models: Vec<String>,
+    #[command(flatten)]
+    desk: DeskArgs,
     /// What may be traded, separated by commas [default: all that the dataset has]
     #[arg(long, value_name = "SYMBOLS", value_delimiter = ',')]
     symbols: Vec<String>,
@@ -83,6 +88,61 @@ pub(super) struct RunArgs {
     replace: bool,
 }
 
+/// What a desk is to be; all else as its config has it.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Desk (with --agent desk, or for configured desks)")]
+struct DeskArgs {
+    /// The model of analysts, researchers, Trader and risk analysts [default: the agent's]
+    #[arg(long, value_name = "PROVIDER::MODEL")]
+    quick: Option<ModelName>,
+    /// The model of the Research Manager and the Portfolio Manager [default: the agent's]
+    #[arg(long, value_name = "PROVIDER::MODEL")]
+    deep: Option<ModelName>,
+    /// The analysts, separated by commas: market, social, news, fundamentals [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    analysts: Vec<Analyst>,
+    /// How analyses are to read: standard, compact or detailed [default: standard]
+    #[arg(long, value_name = "STYLE", value_parser = style)]
+    style: Option<PromptStyle>,
+    /// How often Bull and Bear speak each [default: 1]
+    #[arg(long, value_name = "COUNT")]
+    debate_rounds: Option<u32>,
+    /// How often each risk analyst speaks [default: 1]
+    #[arg(long, value_name = "COUNT")]
+    risk_rounds: Option<u32>,
+}
+
+fn style(text: &str) -> Result<PromptStyle, String> {
+    [PromptStyle::Standard, PromptStyle::Compact, PromptStyle::Detailed]
+        .into_iter()
+        .find(|style| style.as_str() == text)
+        .ok_or_else(|| format!("`{text}` is no style; there are: standard, compact, detailed"))
+}
+
+impl DeskArgs {
+    fn is_given(&self) -> bool {
+        self.quick.is_some()
+            || self.deep.is_some()
+            || !self.analysts.is_empty()
+            || self.style.is_some()
+            || self.debate_rounds.is_some()
+            || self.risk_rounds.is_some()
+    }
+
+    /// A desk's settings with these in place of its own.
+    fn over(&self, mut desk: DeskConfig) -> DeskConfig {
+        desk.quick_think_llm = self.quick.clone().or(desk.quick_think_llm);
+        desk.deep_think_llm = self.deep.clone().or(desk.deep_think_llm);
+        if !self.analysts.is_empty() {
+            desk.selected_analysts = self.analysts.iter().copied().collect();
+        }
+        desk.analysis_prompt_style = self.style.unwrap_or(desk.analysis_prompt_style);
+        desk.max_debate_rounds = self.debate_rounds.unwrap_or(desk.max_debate_rounds);
+        desk.max_risk_discuss_rounds = self.risk_rounds.unwrap_or(desk.max_risk_discuss_rounds);
+        desk
+    }
+}
+
 /// How an agent works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kind {
@@ -94,9 +154,6 @@ enum Kind {
 
 /// Runs it.
 pub(super) async fn run(common: &Common, config: Config, args: RunArgs) -> Outcome {
-    if args.agent == Kind::Desk {
-        return Err(usage("--agent: this version has no desk agents yet; use `--agent solo`"));
-    }
     let request = args.request(&config)?;
     match way::to_write(config).await? {
         Way::Here(app) => {
@@ -157,17 +214,23 @@ impl RunArgs {
             budget.job.usd = self.budget_usd.or(budget.job.usd);
             request.budget = Some(budget);
         }
-        if let Some(most) = self.max_steps {
-            request.agents = limited(config, std::mem::take(&mut request.models), most)?;
+        let is_shaped = self.agent == Kind::Desk || self.desk.is_given() || self.max_steps.is_some();
+        if is_shaped {
+            let names = std::mem::take(&mut request.models);
+            request.agents = shaped(config, names, (self.agent, &self.desk, self.max_steps))?;
         }
         Ok(request)
     }
 }
 
-/// The agents that are named, with another bound of model calls.
-fn limited(config: &Config, mut names: Vec<String>, most: u32) -> Result<Vec<AgentConfig>> {
+/// The agents that are named, given whole: of this kind where a model names them, with these settings.
+fn shaped(
+    config: &Config,
+    mut names: Vec<String>,
+    (kind, desk, most): (Kind, &DeskArgs, Option<u32>),
+) -> Result<Vec<AgentConfig>> {
     let mut agents = Vec::new();
-    if names.is_empty() {
+    if names.is_empty() && kind == Kind::Solo {
         agents.clone_from(&config.agents);
     }
     if names.is_empty() && agents.is_empty() {
@@ -179,12 +242,25 @@ fn limited(config: &Config, mut names: Vec<String>, most: u32) -> Result<Vec<Age
             Some(agent) => agent.clone(),
             None => {
                 let model = name.parse().map_err(|error: String| usage(format!("--model: {error}")))?;
-                AgentConfig::solo(AgentName::new(&name), model)
+                match kind {
+                    Kind::Solo => AgentConfig::solo(AgentName::new(&name), model),
+                    Kind::Desk => AgentConfig::desk(AgentName::new(format!("desk:{name}")), model),
+                }
             }
         });
     }
     for agent in &mut agents {
-        agent.limits.max_steps = most;
+        agent.limits.max_steps = most.unwrap_or(agent.limits.max_steps);
+        if desk.is_given() {
+            if agent.kind != AgentKind::Desk {
+                return Err(usage(format!(
+                    "--quick, --deep, --analysts, --style and rounds are for desks, and {} is none; add --agent \
+                     desk",
+                    agent.name
+                )));
+            }
+            agent.desk = Some(desk.over(agent.desk_config()));
+        }
     }
     Ok(agents)
 }

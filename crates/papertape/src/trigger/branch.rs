@@ -3,12 +3,13 @@
 use super::check::{check_agent, pick_agent};
 use super::{Planned, TriggerError, Triggered, bad, enqueue};
 use crate::app::App;
+use papertape_agents::graph::Graph;
 use papertape_core::id::JobId;
 use papertape_core::message::Sampling;
 use papertape_core::ports::{Queue as _, Record as _};
 use papertape_core::record::NewDay;
 use papertape_core::time::Date;
-use papertape_runtime::branch::{at_cut, check_cut};
+use papertape_runtime::branch::at_cut;
 use papertape_runtime::config::{Branch, SimulationConfig};
 
 /// Where to branch off, and what to change.
@@ -18,7 +19,8 @@ pub struct BranchRequest {
     pub agent: Option<String>,
     /// The day in which the cut lies.
     pub date: Date,
-    /// A node (`solo#1`) or a step (`solo#1/model#3`); `None`: the conversation, `solo#1`.
+    /// A node (`solo#1`, `AAPL/Trader#1`), a desk's symbol (`AAPL`) or a step (`solo#1/model#3`);
+    /// `None`: before all that the agent thinks.
     pub at: Option<String>,
     /// Another model from the cut on.
     pub model: Option<String>,
@@ -41,15 +43,16 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
     let config: SimulationConfig = serde_json::from_value(row.config)
         .map_err(|error| anyhow::anyhow!("the config of {parent} cannot be read: {error}"))?;
     let own = pick_agent(&config, request.agent.as_deref())?;
-    let at = request.at.unwrap_or_else(|| "solo#1".to_owned());
-    check_cut(&at).map_err(|message| bad("node", message))?;
+    let graph = Graph::of(&own, &config.symbols);
+    let at = request.at.unwrap_or_else(|| graph.usual_cut().to_owned());
+    graph.check_cut(&at).map_err(|message| bad("node", message))?;
     let (agent, earlier) = at_cut(&config, &own, request.date, &at);
     let session =
         app.store.find_session(parent, &agent.name, request.date).await.map_err(anyhow::Error::from)?;
     let Some(session) = session else {
         return Err(bad("date", format!("{} has no session on {} in {parent}", agent.name, request.date)));
     };
-    if at.contains('/') {
+    if graph.is_step(&at) {
         let tape = app.store.tape(session.id, false).await.map_err(anyhow::Error::from)?;
         if !tape.iter().any(|row| row.path.as_str() == at) {
             return Err(bad("node", format!("there is no step `{at}` on {} in {parent}", request.date)));
@@ -58,11 +61,15 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
     let mut changed = agent.clone();
     if let Some(model) = &request.model {
         changed.model = model.parse().map_err(|message: String| bad("model", message))?;
+        // One model is asked for, so one model it is: a desk's slots would keep the old ones.
+        if let Some(desk) = &mut changed.desk {
+            (desk.quick_think_llm, desk.deep_think_llm) = (None, None);
+        }
     }
     changed.instructions = request.instructions.or(changed.instructions);
     changed.sampling = request.sampling.unwrap_or(changed.sampling);
     let differs = changed.fingerprint() != agent.fingerprint();
-    if differs && at.contains('/') {
+    if differs && graph.is_step(&at) {
         return Err(bad(
             "node",
             "a change needs a cut at a node, for the steps before it were asked otherwise",

@@ -55,12 +55,15 @@ fn named(app: &App, name: &str) -> Result<AgentConfig, TriggerError> {
 }
 
 pub(super) fn check_agent(app: &App, agent: &AgentConfig, budget: Budget) -> Result<(), TriggerError> {
-    app.services.models.check(&agent.model).map_err(|message| bad("models", message))?;
-    if app.config.mode == Mode::Dev && !agent.model.is_house() {
-        return Err(bad("models", format!("{}: dev mode runs house models alone", agent.model)));
-    }
-    if budget.bounds_money() && app.services.models.cost(&agent.model, &Usage::default()).is_none() {
-        return Err(bad("budget", format!("a budget in USD needs a price for {}", agent.model)));
+    agent.validate().map_err(|message| bad("agents", format!("{}: {message}", agent.name)))?;
+    for model in agent.models() {
+        app.services.models.check(&model).map_err(|message| bad("models", message))?;
+        if app.config.mode == Mode::Dev && !model.is_house() {
+            return Err(bad("models", format!("{model}: dev mode runs house models alone")));
+        }
+        if budget.bounds_money() && app.services.models.cost(&model, &Usage::default()).is_none() {
+            return Err(bad("budget", format!("a budget in USD needs a price for {model}")));
+        }
     }
     for tool in &agent.tools {
         let Some(server) = app.config.tools.get(tool) else {
@@ -77,9 +80,6 @@ pub(super) fn check_agent(app: &App, agent: &AgentConfig, budget: Budget) -> Res
             );
             return Err(bad("agents", message));
         }
-    }
-    if agent.limits.max_steps == 0 || agent.limits.call_timeout_secs == 0 {
-        return Err(bad("agents", format!("{}: limits must be above 0", agent.name)));
     }
     Ok(())
 }

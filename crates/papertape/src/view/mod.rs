@@ -168,10 +168,10 @@ impl Configs {
     }
 }
 
-/// Is the agent's model, after a branch's change of it, a language model?
+/// Is a model of the agent's, after a branch's change of it, a language model?
 fn is_llm(config: &SimulationConfig, agent: &AgentName) -> Option<bool> {
     let changed = config.branch.as_ref().and_then(|branch| branch.agent.as_ref());
     let changed = changed.filter(|changed| changed.name == *agent);
     let agent = changed.or_else(|| config.agents.iter().find(|other| other.name == *agent))?;
-    Some(!agent.model.is_house())
+    Some(agent.models().iter().any(|model| !model.is_house()))
 }

@@ -1,7 +1,7 @@
 //! A branch shares its parent's past up to a cut, and pays for what comes after it alone.
 
 use crate::crash_support::{
-    Desk, agent, completed, day, export, faulty, noting, queue, request, run, same, steps,
+    Desk, agent, completed, day, export, faulty, forgetful, noting, queue, run, same, steps,
 };
 use papertape::app::App;
 use papertape::trigger::{BranchRequest, Request, TriggerError, branch};
@@ -14,7 +14,7 @@ use serde_json::Value;
 async fn parent() -> (Desk, App, JobId) {
     let desk = Desk::new().await;
     let app = desk.app().await;
-    let job = queue(&app, Request { agents: vec![noting("alpha"), agent("beta")], ..request(3) }).await;
+    let job = queue(&app, Request { agents: vec![noting("alpha"), agent("beta")], ..forgetful(3) }).await;
     completed(&run(&app.services, &job).await.expect("claims"));
     (desk, app, job)
 }

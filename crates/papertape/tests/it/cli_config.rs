@@ -3,6 +3,7 @@
 use crate::cli_tool::Tool;
 use papertape::config::{Config, ToolServer, keys};
 use papertape_agents::config::AgentConfig;
+use papertape_agents::desk::config::DeskConfig;
 use papertape_core::broker::MarketProfile;
 use papertape_core::id::AgentName;
 use serde_json::Value;
@@ -29,7 +30,8 @@ fn places(value: &Value, prefix: &str, into: &mut BTreeMap<String, Value>) {
 /// The document lists the keys of the configuration with their defaults, and no others.
 #[test]
 fn every_key_is_documented_with_its_default() {
-    let agent = AgentConfig::solo(AgentName::new("x"), "house::momentum".parse().expect("is a model"));
+    let mut agent = AgentConfig::solo(AgentName::new("x"), "house::momentum".parse().expect("is a model"));
+    agent.desk = Some(DeskConfig::default());
     let mut config = Config { agents: vec![agent], ..Config::default() };
     config.models.providers.insert("NAME".to_owned(), Default::default());
     config.tools.insert("NAME".to_owned(), ToolServer::default());
@@ -37,7 +39,13 @@ fn every_key_is_documented_with_its_default() {
     let mut known = BTreeMap::new();
     places(&serde_json::to_value(&config).expect("is JSON"), "", &mut known);
     // Those that are left out where they are not set.
-    for optional in ["agents[].instructions", "agents[].sampling.stop", "agents[].tools"] {
+    for optional in [
+        "agents[].instructions",
+        "agents[].sampling.stop",
+        "agents[].tools",
+        "agents[].desk.quick_think_llm",
+        "agents[].desk.deep_think_llm",
+    ] {
         known.insert(optional.to_owned(), Value::Null);
     }
     for line in ["job", "agent", "day", "summaries"] {

@@ -82,7 +82,7 @@ async fn a_job_of_the_server_is_cancelled_and_resumed_from_outside() {
     let server = server.await;
     let tool = Tool::new().configured(&format!(
         "[models.providers.test]\nkind = 'openai_compatible'\nbase_url = '{}'\n\
-         [simulation]\nsummaries = false\n\
+         [simulation]\nsummaries = false\nmemory = {{ mode = 'off' }}\n\
          [[agents]]\nname = 'talker'\nmodel = 'test::talker'\nlimits = {{ max_steps = 100000 }}",
         server.url()
     ));
@@ -119,7 +119,8 @@ async fn a_server_that_goes_down_lets_the_step_end_and_the_next_one_goes_on() {
     let server = ModelServer::scripted([calls.held(), done(), done()]).await;
     let provider =
         format!("[models.providers.test]\nkind = 'openai_compatible'\nbase_url = '{}'", server.url());
-    let tool = Tool::new().configured(&format!("{provider}\n[simulation]\nsummaries = false"));
+    let tool = Tool::new()
+        .configured(&format!("{provider}\n[simulation]\nsummaries = false\nmemory = {{ mode = 'off' }}"));
     let mut serving = serve(&tool);
     let args = [
         "run",

@@ -99,14 +99,19 @@ fn a_wrong_question_is_answered_with_what_is_wrong_and_exit_code_2() {
     );
     check(&["run", "--start", "2012-12-03", "--end", "2012-12-03", "--symbols", "TSLA"], "--symbols:");
     check(&["run", "--start", "2012-12-03", "--end", "2012-12-03", "--cash", "0"], "--cash:");
-    check(&["run", "--demo", "--agent", "desk"], "no desk agents");
+    check(&["run", "--demo", "--quick", "house::momentum"], "add --agent desk");
+    check(&["run", "--demo", "--agent", "desk", "--analysts", "market,tea"], "`tea` is no analyst");
+    check(
+        &["run", "--demo", "--agent", "desk", "--debate-rounds", "0"],
+        "max_debate_rounds must be from 1 to 10",
+    );
     check(&["run", "--demo", "--max-steps", "0"], "--max-steps");
     check(&["jobs", "--status", "lost"], "none of: queued");
     check(&["nonsense"], "nonsense");
     let without_key = ["run", "--start", "2012-12-03", "--end", "2012-12-03", "--model", "openai::gpt-5"];
     check(&without_key, "OPENAI_API_KEY");
     // With --json, the error is JSON too.
-    let done = tool.ends(&["--json", "run", "--demo", "--agent", "desk"], 2);
+    let done = tool.ends(&["--json", "run", "--demo", "--style", "compact"], 2);
     let error: serde_json::Value = serde_json::from_str(&done.err).expect("stderr is JSON");
     assert_eq!(error["error"], "usage");
 }

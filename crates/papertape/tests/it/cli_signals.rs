@@ -10,7 +10,8 @@ const RUN: [&str; 9] =
 fn tool(server: &ModelServer) -> Tool {
     let provider =
         format!("[models.providers.test]\nkind = 'openai_compatible'\nbase_url = '{}'", server.url());
-    Tool::new().configured(&format!("{provider}\n[simulation]\nsummaries = false"))
+    Tool::new()
+        .configured(&format!("{provider}\n[simulation]\nsummaries = false\nmemory = {{ mode = 'off' }}"))
 }
 
 fn done() -> ScriptedAnswer {

@@ -7,6 +7,7 @@ use papertape::app::{Access, App};
 use papertape::config::{Config, ToolServer};
 use papertape::trigger::{Request, Triggered, trigger};
 use papertape_agents::config::AgentConfig;
+use papertape_agents::memory::MemoryMode;
 use papertape_agents::solo::LIST_TOOLS;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::{CallFailure, Message, ModelRequest};
@@ -205,6 +206,11 @@ pub(crate) fn request(days: i8) -> Request {
     }
 }
 
+/// The same without a memory, where calls are counted or one of them is waited for.
+pub(crate) fn forgetful(days: i8) -> Request {
+    Request { memory: Some(MemoryMode::Off), ..request(days) }
+}
+
 /// An agent that the scripted server thinks for.
 pub(crate) fn agent(name: &str) -> AgentConfig {
     AgentConfig::solo(AgentName::new(name), "test::scripted".parse().expect("a model"))
@@ -318,6 +324,10 @@ pub(crate) fn script(body: &Value) -> ScriptedAnswer {
         let tokens = Some(Tokens { input, cached: 0, output: 20 });
         ScriptedAnswer::reply(Reply { text, calls, tokens, ..Reply::default() })
     };
+    if asked.starts_with("Write the trader's round memory") {
+        let text = format!("[Conclusion] {mark}\n[Position] as booked\n[Risk] no stop\n[Next] the same");
+        return reply(text, Vec::new(), 50);
+    }
     if request.tools.is_empty() {
         return reply(format!("In short: {mark}."), Vec::new(), 50);
     }

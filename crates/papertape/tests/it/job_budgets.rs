@@ -1,6 +1,6 @@
 //! Budgets stop a job where it can be taken up again.
 
-use crate::crash_support::{Desk, agent, completed, day, export, queue, request, run, same, steps};
+use crate::crash_support::{Desk, agent, completed, day, export, forgetful, queue, run, same, steps};
 use papertape::app::App;
 use papertape::trigger::{BudgetChange, Request, TriggerError, resume};
 use papertape_agents::config::AgentConfig;
@@ -13,7 +13,7 @@ use papertape_runtime::simulate::JobEnd;
 /// One agent, three days, with few tokens reserved for each answer.
 fn frugal(budget: Budget) -> Request {
     let sampling = Sampling { max_tokens: Some(100), ..Sampling::default() };
-    Request { agents: vec![AgentConfig { sampling, ..agent("alpha") }], budget: Some(budget), ..request(3) }
+    Request { agents: vec![AgentConfig { sampling, ..agent("alpha") }], budget: Some(budget), ..forgetful(3) }
 }
 
 fn tokens(tokens: u64) -> Limit {

@@ -1,6 +1,6 @@
 //! What becomes of calls that go wrong. Time is the test's: nothing waits.
 
-use crate::crash_support::{Desk, agent, completed, day, export, queue, request, run, same, steps};
+use crate::crash_support::{Desk, agent, completed, day, export, forgetful, queue, run, same, steps};
 use papertape::app::App;
 use papertape::trigger::Request;
 use papertape_agents::config::{AgentConfig, Limits};
@@ -21,7 +21,7 @@ async fn one_day(limits: Limits) -> (Desk, App, JobId) {
     let desk = Desk::new().await;
     let app = desk.app().await;
     let job =
-        queue(&app, Request { agents: vec![AgentConfig { limits, ..agent("alpha") }], ..request(1) }).await;
+        queue(&app, Request { agents: vec![AgentConfig { limits, ..agent("alpha") }], ..forgetful(1) }).await;
     (desk, app, job)
 }
 

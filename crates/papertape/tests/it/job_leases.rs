@@ -2,7 +2,7 @@
 
 use crate::crash_child::BriefLeases;
 use crate::crash_support::{
-    Desk, LONG, agent, all_steps, completed, export, queue, request, run, same, worker,
+    Desk, LONG, agent, all_steps, completed, export, forgetful, queue, run, same, worker,
 };
 use futures::FutureExt as _;
 use papertape::trigger::{Request, resume};
@@ -21,7 +21,7 @@ use tokio::sync::Notify;
 async fn undisturbed(days: i8, agents: Request) -> String {
     let desk = Desk::new().await;
     let app = desk.app().await;
-    let job = queue(&app, Request { end_date: request(days).end_date, ..agents }).await;
+    let job = queue(&app, Request { end_date: forgetful(days).end_date, ..agents }).await;
     completed(&run(&app.services, &job).await.expect("claims"));
     export(&app.store, &job).await
 }
@@ -29,10 +29,10 @@ async fn undisturbed(days: i8, agents: Request) -> String {
 /// A worker whose job another has claimed gets its answers after that, and can write nothing of them.
 #[tokio::test]
 async fn a_worker_that_lost_its_lease_writes_nothing_more() {
-    let expected = undisturbed(3, request(3)).await;
+    let expected = undisturbed(3, forgetful(3)).await;
     let desk = Desk::new().await;
     let app = desk.app().await;
-    let job = queue(&app, request(3)).await;
+    let job = queue(&app, forgetful(3)).await;
     desk.hold(2);
     // Its clock stands, so that it does not see by itself that the lease is gone.
     let first = Services {
@@ -63,7 +63,7 @@ async fn a_worker_that_lost_its_lease_writes_nothing_more() {
 #[tokio::test]
 async fn a_new_owner_of_the_file_takes_jobs_over() {
     let desk = Desk::new().await;
-    let job = desk.queue(request(1)).await;
+    let job = desk.queue(forgetful(1)).await;
     let app = desk.app().await;
     app.store.claim("gone", LONG, Some(&job)).await.expect("asks").expect("claims");
     assert!(run(&app.services, &job).await.is_none(), "it is leased");
@@ -125,7 +125,7 @@ impl Queue for Heard {
 /// gives its job back the same way. Resumed, both go on as if nothing had been.
 #[tokio::test]
 async fn a_stopped_job_keeps_its_step_and_goes_on() {
-    let one = || Request { agents: vec![agent("alpha")], ..request(3) };
+    let one = || Request { agents: vec![agent("alpha")], ..forgetful(3) };
     let expected = undisturbed(3, one()).await;
     for reason in [StopReason::Cancelled, StopReason::Shutdown] {
         let desk = Desk::new().await;

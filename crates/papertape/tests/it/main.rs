@@ -31,4 +31,5 @@ mod mcp_http;
 mod mcp_names;
 mod mcp_stdio;
 mod mcp_support;
+mod memory;
 mod replay_jobs;

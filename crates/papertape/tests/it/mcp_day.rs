@@ -7,6 +7,7 @@ use papertape::config::{Config, ToolServer};
 use papertape::mcp::McpTools;
 use papertape::trigger::{Request, trigger};
 use papertape_agents::config::AgentConfig;
+use papertape_agents::memory::MemoryMode;
 use papertape_core::id::AgentName;
 use papertape_core::message::{Message, ModelName, ModelReply, ModelRequest, ToolCall, Usage};
 use papertape_core::ports::{Answer, AttemptFailure, BoxFuture, DeltaSink, Models, Queue as _};
@@ -86,6 +87,7 @@ async fn a_day_with_an_outside_tool() {
         agents: vec![agent],
         symbols: vec!["AAPL".to_owned()],
         summaries: Some(false),
+        memory: Some(MemoryMode::Off),
         ..Request::default()
     };
     let queued = trigger(&app, request).await.expect("it is queued");

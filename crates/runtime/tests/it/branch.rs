@@ -4,27 +4,9 @@ use crate::stage::{Scripted, Stage, buy, done, turn_of, usual};
 use papertape_agents::config::AgentConfig;
 use papertape_core::id::JobId;
 use papertape_core::record::JobStatus;
-use papertape_runtime::branch::check_cut;
 use papertape_runtime::config::Branch;
 use papertape_runtime::replay;
 use std::sync::Arc;
-
-// Goal: one can cut at a node of the day or a step of it, and nowhere else.
-#[test]
-fn a_cut_is_a_node_or_a_step() {
-    for fine in
-        ["pre#1", "solo#1", "bar#1", "close#1", "post#1", "solo#1/model#3", "solo#1/order#1", "pre#1/book#2"]
-    {
-        assert_eq!(check_cut(fine), Ok(()), "{fine}");
-    }
-    for wrong in ["", "solo", "solo#2", "post#1", "solo#1/", "solo#1/model", "solo#1/model#x", "solo#1/#1"] {
-        let error = check_cut(wrong).expect_err(wrong);
-        assert!(
-            error.contains("solo#1/model#3") && error.contains("pre#1, solo#1, bar#1, close#1"),
-            "{error}"
-        );
-    }
-}
 
 /// A parent whose days have three questions each.
 fn parent() -> (Stage, JobId) {

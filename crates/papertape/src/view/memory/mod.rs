@@ -22,7 +22,7 @@ use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
 /// How reflections are searched, said in every answer.
-pub const KEYWORD: &str = "keyword";
+const KEYWORD: &str = "keyword";
 /// Reflections are read by so many when they are folded.
 const FOLD_PAGE: u32 = 500;
 

@@ -181,7 +181,7 @@ pub struct DayMetadata {
     pub status: DayStatus,
     /// Why it failed.
     pub error: Option<String>,
-    /// `solo`.
+    /// `solo` or `desk`.
     pub agent_kind: Option<String>,
     /// `provider::model`.
     pub model: Option<String>,

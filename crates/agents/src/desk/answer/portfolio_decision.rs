@@ -1,0 +1,64 @@
+//! The Portfolio Manager's answer.
+
+use super::fields::{Fields, Renderer, price_schema, properties, rating_schema, text_or_null, text_schema};
+use super::label::Key;
+use super::{Rating, Structured, Unparseable};
+use crate::config::Language;
+use papertape_core::message::ResponseSchema;
+use papertape_core::money::Price;
+use serde::{Deserialize, Serialize};
+
+/// The desk's decision about a symbol.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortfolioDecision {
+    /// Which way, and how far.
+    pub rating: Rating,
+    /// In short.
+    pub executive_summary: String,
+    /// Why.
+    pub investment_thesis: String,
+    /// Where the price is expected to go.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price_target: Option<Price>,
+    /// Until when, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_horizon: Option<String>,
+}
+
+impl Structured for PortfolioDecision {
+    const NAME: &'static str = "portfolio_decision";
+
+    fn schema() -> ResponseSchema {
+        properties(
+            Self::NAME,
+            &[
+                ("rating", rating_schema("the final rating")),
+                ("executive_summary", text_schema("the plan in two to four sentences")),
+                ("investment_thesis", text_schema("the reasons, from the debates")),
+                ("price_target", price_schema("where the price is expected to go, or null")),
+                ("time_horizon", text_or_null("for how long the plan holds, or null")),
+            ],
+        )
+    }
+
+    fn parse(text: &str) -> Result<Self, Unparseable> {
+        let fields = Fields::read(text, Key::Rating)?;
+        Ok(Self {
+            rating: fields.rating()?,
+            executive_summary: fields.main_text(Key::ExecutiveSummary)?,
+            investment_thesis: fields.other_text(Key::InvestmentThesis)?,
+            price_target: fields.price(Key::PriceTarget)?,
+            time_horizon: fields.optional_text(Key::TimeHorizon)?,
+        })
+    }
+
+    fn render(&self, language: Language) -> String {
+        let mut text = Renderer::new(language);
+        text.value(Key::Rating, self.rating.name(language));
+        text.text(Key::ExecutiveSummary, &self.executive_summary);
+        text.text(Key::InvestmentThesis, &self.investment_thesis);
+        text.price(Key::PriceTarget, self.price_target);
+        text.optional(Key::TimeHorizon, self.time_horizon.as_deref());
+        text.finish()
+    }
+}

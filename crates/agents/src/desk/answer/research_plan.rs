@@ -1,0 +1,51 @@
+//! The Research Manager's answer.
+
+use super::fields::{Fields, Renderer, properties, rating_schema, text_schema};
+use super::label::Key;
+use super::{Rating, Structured, Unparseable};
+use crate::config::Language;
+use papertape_core::message::ResponseSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the Research Manager concludes from the debate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResearchPlan {
+    /// Which way.
+    pub recommendation: Rating,
+    /// Why.
+    pub rationale: String,
+    /// What the Trader should do about it.
+    pub strategic_actions: String,
+}
+
+impl Structured for ResearchPlan {
+    const NAME: &'static str = "research_plan";
+
+    fn schema() -> ResponseSchema {
+        properties(
+            Self::NAME,
+            &[
+                ("recommendation", rating_schema("the view that the debate supports best")),
+                ("rationale", text_schema("why, from the strongest points of both sides")),
+                ("strategic_actions", text_schema("concrete steps for the trader")),
+            ],
+        )
+    }
+
+    fn parse(text: &str) -> Result<Self, Unparseable> {
+        let fields = Fields::read(text, Key::Recommendation)?;
+        Ok(Self {
+            recommendation: fields.rating()?,
+            rationale: fields.main_text(Key::Rationale)?,
+            strategic_actions: fields.other_text(Key::StrategicActions)?,
+        })
+    }
+
+    fn render(&self, language: Language) -> String {
+        let mut text = Renderer::new(language);
+        text.value(Key::Recommendation, self.recommendation.name(language));
+        text.text(Key::Rationale, &self.rationale);
+        text.text(Key::StrategicActions, &self.strategic_actions);
+        text.finish()
+    }
+}

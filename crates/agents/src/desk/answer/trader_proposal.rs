@@ -1,0 +1,84 @@
+//! The Trader's answer.
+
+use super::fields::{
+    Fields, Renderer, action_schema, number_schema, price_schema, properties, text_or_null, text_schema,
+};
+use super::label::Key;
+use super::{Action, Structured, Unparseable};
+use crate::config::Language;
+use papertape_core::message::ResponseSchema;
+use papertape_core::money::Price;
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+/// What the Trader proposes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraderProposal {
+    /// What to do.
+    pub action: Action,
+    /// Why.
+    pub reasoning: String,
+    /// At which price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry_price: Option<Price>,
+    /// Where the position is to be closed at a loss.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_loss: Option<Price>,
+    /// Where it is to be closed at a gain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub take_profit: Option<Price>,
+    /// Above zero; 1 for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leverage: Option<Decimal>,
+    /// How much, in words: see [`crate::desk::sizing::Size`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position_sizing: Option<String>,
+}
+
+impl Structured for TraderProposal {
+    const NAME: &'static str = "trader_proposal";
+
+    fn schema() -> ResponseSchema {
+        properties(
+            Self::NAME,
+            &[
+                ("action", action_schema("what to do")),
+                ("reasoning", text_schema("why, in two to four sentences")),
+                ("entry_price", price_schema("the price to open at, or null")),
+                ("stop_loss", price_schema("the price to close at a loss, or null")),
+                ("take_profit", price_schema("the price to close at a gain, or null")),
+                ("leverage", number_schema("1 for none, or null")),
+                (
+                    "position_sizing",
+                    text_or_null("how much, as `5% of portfolio`, `10 shares`, `half position`, or null"),
+                ),
+            ],
+        )
+    }
+
+    fn parse(text: &str) -> Result<Self, Unparseable> {
+        let fields = Fields::read(text, Key::Action)?;
+        Ok(Self {
+            action: fields.action()?,
+            reasoning: fields.main_text(Key::Reasoning)?,
+            entry_price: fields.price(Key::EntryPrice)?,
+            stop_loss: fields.price(Key::StopLoss)?,
+            take_profit: fields.price(Key::TakeProfit)?,
+            leverage: fields.factor(Key::Leverage)?,
+            position_sizing: fields.optional_text(Key::PositionSizing)?,
+        })
+    }
+
+    fn render(&self, language: Language) -> String {
+        let mut text = Renderer::new(language);
+        text.value(Key::Action, self.action.name(language));
+        text.text(Key::Reasoning, &self.reasoning);
+        text.price(Key::EntryPrice, self.entry_price);
+        text.price(Key::StopLoss, self.stop_loss);
+        text.price(Key::TakeProfit, self.take_profit);
+        text.number(Key::Leverage, self.leverage);
+        text.optional(Key::PositionSizing, self.position_sizing.as_deref());
+        text.proposal(self.action);
+        text.finish()
+    }
+}

@@ -1,0 +1,114 @@
+//! What of the account and the market a desk's prompts state, each as JSON on one line.
+
+use super::config::DeskConfig;
+use crate::day::DayInput;
+use crate::solo;
+use crate::tools::{market, number, trade};
+use papertape_core::broker::{Books, MarketProfile};
+use papertape_core::id::Symbol;
+use papertape_core::json::canonical;
+use papertape_core::market::{Indicator, MarketView, PriceKind};
+use papertape_core::record::Implied;
+use serde_json::{Map, Value, json};
+
+/// The facts for one symbol at the open.
+pub(crate) struct Facts {
+    /// The values of a template: `symbol`, `date`, `prices`, `has_prices`.
+    priced: Map<String, Value>,
+    /// Those and `account`, `is_empty`, `unpriced`, `orders`, `limits`, `rules`, `notices`.
+    whole: Map<String, Value>,
+    shown_prices: Vec<Implied>,
+    shown_account: Vec<Implied>,
+}
+
+impl Facts {
+    /// Gathers them.
+    pub(crate) fn of(
+        symbol: &Symbol,
+        input: &DayInput<'_>,
+        config: &DeskConfig,
+        view: &MarketView<'_>,
+        books: &Books,
+        notices: &[String],
+    ) -> Self {
+        let (prices, shown_prices) = prices(view, symbol);
+        let mut priced = Map::new();
+        priced.insert("symbol".to_owned(), json!(symbol));
+        priced.insert("date".to_owned(), json!(input.day.date));
+        priced.insert("has_prices".to_owned(), json!(!prices["price"].is_null()));
+        priced.insert("prices".to_owned(), json!(canonical(&prices)));
+
+        let portfolio = trade::portfolio(books, view, input.day.date);
+        let shown_account = portfolio.implied();
+        let mut account = portfolio.value;
+        let orders = account.as_object_mut().and_then(|account| account.remove("pending_orders"));
+        let positions = account["positions"].as_array().cloned().unwrap_or_default();
+        let has_no_price = |held: &&str| {
+            let read = view.price(&Symbol::new(held));
+            !read.is_ok_and(|read| read.value.kind == PriceKind::TodayOpen)
+        };
+        let held = positions.iter().filter_map(|position| position["symbol"].as_str());
+        let unpriced: Vec<&str> = held.filter(has_no_price).collect();
+        let mut whole = priced.clone();
+        whole.insert("account".to_owned(), json!(canonical(&account)));
+        whole.insert("is_empty".to_owned(), json!(positions.is_empty()));
+        whole.insert("unpriced".to_owned(), json!(unpriced.join(", ")));
+        whole.insert("orders".to_owned(), json!(canonical(&orders.unwrap_or_else(|| json!([])))));
+        whole.insert("limits".to_owned(), json!(canonical(&limits(books.profile(), config))));
+        whole.insert("rules".to_owned(), json!(solo::rules(books.profile())));
+        whole.insert("notices".to_owned(), json!(notices));
+        Self { priced, whole, shown_prices, shown_account }
+    }
+
+    /// The symbol and its prices.
+    pub(crate) fn prices(&self) -> (Map<String, Value>, Vec<Implied>) {
+        (self.priced.clone(), self.shown_prices.clone())
+    }
+
+    /// The symbol, its prices and the account.
+    pub(crate) fn account(&self) -> (Map<String, Value>, Vec<Implied>) {
+        let shown = self.shown_prices.iter().chain(&self.shown_account).cloned().collect();
+        (self.whole.clone(), shown)
+    }
+}
+
+/// The newest price, the close before it and a normal day's range, of a symbol.
+fn prices(view: &MarketView<'_>, symbol: &Symbol) -> (Value, Vec<Implied>) {
+    let mut shown = Vec::new();
+    let mut value = json!({ "symbol": symbol, "price": null });
+    // Only a price of today can be traded at: an old one would read like one.
+    if let Ok(read) = view.price(symbol)
+        && read.value.kind == PriceKind::TodayOpen
+    {
+        value["price"] = number(read.value.price.0);
+        value["kind"] = json!("open");
+        value["date"] = json!(read.value.date);
+        shown.push(Implied::Exposure(read.exposure));
+    }
+    if let Ok(read) = view.last_close(symbol) {
+        value["previous_close"] = number(read.value.price.0.round_dp(4));
+        value["previous_date"] = json!(read.value.date);
+        shown.push(Implied::Exposure(read.exposure));
+    }
+    let atr = "atr(14)".parse::<Indicator>().ok();
+    if let Some(Ok(read)) = atr.map(|atr| view.indicators(symbol, &[atr], 1)) {
+        value["atr_14"] = market::newest(&read.value).remove("atr_14").unwrap_or_default();
+        shown.push(Implied::Exposure(read.exposure));
+    }
+    (value, shown)
+}
+
+/// What orders may come to: the market's rules, and the desk's own table.
+fn limits(profile: &MarketProfile, config: &DeskConfig) -> Value {
+    let own = &config.sizing;
+    json!({
+        "symbol_cap": number(own.symbol_cap),
+        "gross_cap": number(own.gross_cap),
+        "cash_reserve": number(own.cash_reserve),
+        "max_leverage": number(own.max_leverage.min(profile.leverage_limit())),
+        "shorting": own.shorting && profile.shorting,
+        "fractional": profile.fractional,
+        "lot": number(profile.lot.0),
+        "t_plus_one": profile.t_plus_one,
+    })
+}

@@ -1,0 +1,106 @@
+//! From the day's decisions to orders. One step for all symbols, at the root of the session: nothing
+//! inside of a guard may trade.
+
+use super::case::Case;
+use super::guarded::is_unparseable;
+use super::roles::{PortfolioManager, Role as _, Trader};
+use super::sizing::{self, Decision, Sizing};
+use crate::day::{self, DayInput};
+use crate::tools::{seen, trade};
+use papertape_core::broker::{Books, Quote, approve};
+use papertape_core::id::Symbol;
+use papertape_core::json::to_value;
+use papertape_core::market::MarketView;
+use papertape_core::provenance::Degradation;
+use papertape_core::record::Implied;
+use papertape_core::tape::{Class, Ctx, Entry, Key, OutcomeKind, Stop};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// The scope of the step.
+pub(crate) const SCOPE: &str = "sizing#1";
+
+/// What the decisions came to.
+pub(crate) struct Placement {
+    /// What was decided, by symbol.
+    pub(crate) decisions: BTreeMap<Symbol, Decision>,
+    /// The plan, with its cuts.
+    pub(crate) sizing: Sizing,
+    /// What became of each order, in the order in which they were placed.
+    pub(crate) placed: Vec<Value>,
+    /// The same in sentences, to be told at the next session.
+    pub(crate) notices: Vec<String>,
+}
+
+/// Sizes the decisions and places the orders, each checked by the broker, what closes first.
+///
+/// # Errors
+/// A stop.
+pub(crate) async fn place(
+    root: &mut Ctx,
+    input: &DayInput<'_>,
+    view: &MarketView<'_>,
+    books: &mut Books,
+    cases: &[Case],
+) -> Result<Placement, Stop> {
+    let mut ctx = root.child(Key::node("sizing"))?;
+    let date = input.day.date;
+    let config = input.agent_at(SCOPE).desk_config().sizing;
+    let quote = |symbol: &Symbol| (symbol.clone(), trade::quote(view, symbol, true, date));
+    let quotes: BTreeMap<Symbol, Quote> = input.symbols.iter().map(quote).collect();
+    let decisions: BTreeMap<Symbol, Decision> =
+        cases.iter().map(|case| (case.symbol.clone(), decision(case))).collect();
+    let sizing = sizing::size(books, &quotes, &decisions, &config);
+    let shown = input.symbols.iter().filter_map(|symbol| view.price(symbol).ok());
+    let entry = Entry {
+        kind: "sizing",
+        class: Class::Local,
+        arguments: seen(view, json!({ "decisions": decisions, "quotes": quotes, "sizing": config })),
+        outcome: to_value(&sizing),
+        outcome_kind: OutcomeKind::Ok,
+        said: None,
+        implied: shown.map(|read| Implied::Exposure(read.exposure)).collect(),
+    };
+    ctx.local(entry).await?;
+    let mut placement = Placement { decisions, sizing, placed: Vec::new(), notices: Vec::new() };
+    for planned in &placement.sizing.orders {
+        let order = planned.order(books.next_order_id());
+        let decision = approve(books.account(), books.profile(), &quotes[&order.symbol], order.clone());
+        let placed = trade::execute(&mut ctx, books, view, (&order, decision), None).await?;
+        placement.notices.extend(placed.entry.as_ref().and_then(day::sentence));
+        placement.notices.extend(placed.rejection.as_ref().map(day::refused));
+        placement.placed.push(json!({
+            "order_id": order.id.0.to_string(),
+            "symbol": order.symbol,
+            "side": order.side,
+            "quantity": order.quantity,
+            "status": placed.status,
+            "code": placed.rejection.as_ref().map(|rejection| rejection.code),
+        }));
+    }
+    Ok(placement)
+}
+
+/// What a symbol's case comes to: a rating needs the Portfolio Manager's decision and the Trader's
+/// proposal. Without either there is no opinion, which is another thing than a Hold.
+fn decision(case: &Case) -> Decision {
+    match (&case.decision, &case.proposal) {
+        (Some(decision), Some(proposal)) => {
+            Decision::Rated { rating: decision.rating, proposal: Some(proposal.clone()) }
+        }
+        _ => {
+            let reasons: Vec<&str> = missing(case).map(|gone| gone.reason.as_str()).collect();
+            Decision::None { why: format!("no decision: {}", reasons.join(", ")) }
+        }
+    }
+}
+
+/// Why a symbol has no decision. An answer that could not be read counts apart from all else.
+pub(crate) fn was_unparseable(case: &Case) -> bool {
+    missing(case).any(is_unparseable)
+}
+
+/// The degradations of the nodes without which there is no decision.
+fn missing(case: &Case) -> impl Iterator<Item = &Degradation> {
+    [Trader.seat(), PortfolioManager.seat()].into_iter().filter_map(|seat| case.gone(seat.node))
+}

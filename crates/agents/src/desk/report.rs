@@ -1,0 +1,145 @@
+//! What a desk's day leaves for its readers.
+
+use super::case::Case;
+use super::orders::{Placement, was_unparseable};
+use super::sizing::Decision;
+use crate::memory::Spoken;
+use crate::memory::parts::{cut, one_line};
+use papertape_core::id::Symbol;
+use papertape_core::json::to_value;
+use papertape_core::provenance::{Degradation, Provenance, Research};
+use papertape_core::tape::{Class, Ctx, Doc, Entry, OutcomeKind, Stop};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// Of each symbol's conclusion the memory takes so many characters.
+const CONCLUSION_CHARS: usize = 300;
+
+/// A desk's day that is over.
+pub struct DeskDay {
+    cases: Vec<Case>,
+    orders: Placement,
+}
+
+impl DeskDay {
+    pub(super) fn new(cases: Vec<Case>, orders: Placement) -> Self {
+        Self { cases, orders }
+    }
+
+    /// Has a Trader answered, and so read what happened to the books?
+    pub(crate) fn was_heard(&self) -> bool {
+        self.cases.iter().any(|case| case.proposal.is_some())
+    }
+
+    /// How the session ended, for the Trader's memory: the conclusions of the debates, and the decisions.
+    pub(crate) fn spoken(&self) -> Spoken {
+        let concluded = self.cases.iter().map(|case| {
+            let state = &case.state;
+            let said = [&state.final_trade_decision, &state.trader_investment_plan, &state.investment_plan];
+            let said = said.into_iter().find(|text| !text.is_empty());
+            let said = said.map(|text| cut(&one_line(text), CONCLUSION_CHARS)).unwrap_or_default();
+            format!("{}: {said}", case.symbol)
+        });
+        Spoken {
+            heard: self.was_heard(),
+            degraded: self.cases.iter().any(|case| !case.degradations.is_empty()),
+            decision: concluded.collect::<Vec<_>>().join("\n"),
+        }
+    }
+
+    /// What became of the day's orders, in sentences.
+    pub(crate) fn notices(&self) -> &[String] {
+        &self.orders.notices
+    }
+
+    /// How the day's analyses came about.
+    #[must_use]
+    pub fn provenance(&self) -> Provenance {
+        let by_symbol: BTreeMap<Symbol, Research> =
+            self.cases.iter().map(|case| (case.symbol.clone(), research(case).clone())).collect();
+        let degradations: Vec<Degradation> =
+            self.cases.iter().flat_map(|case| case.degradations.iter().cloned()).collect();
+        let missing = self.cases.iter().flat_map(|case| case.sources_missing.clone()).collect();
+        Provenance::of(by_symbol, degradations, missing)
+    }
+
+    /// The desk's part of a session's metadata.
+    #[must_use]
+    pub fn metadata(&self) -> Map<String, Value> {
+        let provenance = self.provenance();
+        let by_symbol: Map<String, Value> =
+            self.cases.iter().map(|case| (case.symbol.to_string(), of_symbol(case))).collect();
+        let parts = json!({
+            "research": provenance.research,
+            "by_symbol": by_symbol,
+            "degradations": provenance.degradations,
+            "sample_quality": provenance.sample_quality(),
+            "data_quality": provenance.data_quality,
+            "decisions": self.decisions(),
+            "sizing": { "orders": self.orders.placed, "cuts": self.orders.sizing.cuts },
+        });
+        match parts {
+            Value::Object(parts) => parts,
+            _ => Map::new(),
+        }
+    }
+
+    /// The decisions counted: ratings, and symbols that have none.
+    fn decisions(&self) -> Value {
+        let mut ratings: BTreeMap<&str, usize> = BTreeMap::new();
+        let (mut unparseable, mut fallback) = (0_usize, 0_usize);
+        for case in &self.cases {
+            match self.orders.decisions.get(&case.symbol) {
+                Some(Decision::Rated { rating, .. }) => *ratings.entry(rating.as_str()).or_default() += 1,
+                _ if was_unparseable(case) => unparseable += 1,
+                _ => fallback += 1,
+            }
+        }
+        json!({
+            "symbols": self.cases.len(),
+            "ratings": ratings,
+            "unparseable": unparseable,
+            "fallback": fallback,
+        })
+    }
+}
+
+/// Keeps one symbol's whole state as a document of its own, named by its hash.
+///
+/// # Errors
+/// A stop.
+pub(super) async fn keep_state(ctx: &mut Ctx, case: &mut Case) -> Result<(), Stop> {
+    let entry = Entry {
+        kind: "state",
+        class: Class::Local,
+        arguments: json!({ "symbol": case.symbol }),
+        outcome: to_value(&case.state),
+        outcome_kind: OutcomeKind::Ok,
+        said: None,
+        implied: Vec::new(),
+    };
+    let kept = ctx.local(entry).await?;
+    case.state_ref = Some(Doc::of(&kept).hash);
+    Ok(())
+}
+
+fn of_symbol(case: &Case) -> Value {
+    let research = research(case);
+    let rating = case.decision.as_ref().map(|decision| decision.rating);
+    json!({
+        "research": research,
+        "degradations": case.degradations,
+        "sources_missing": case.sources_missing.keys().collect::<Vec<_>>(),
+        "recommendation": case.plan.as_ref().map(|plan| plan.recommendation),
+        "action": case.proposal.as_ref().map(|proposal| proposal.action),
+        "rating": rating,
+        "direction": rating.map(|rating| rating.direction()),
+        // How much of the research stood behind it, where there is a rating at all.
+        "confidence": rating.and(research.manager_confidence),
+        "state": case.state_ref,
+    })
+}
+
+fn research(case: &Case) -> &Research {
+    &case.state.investment_debate_state.research
+}

@@ -1,0 +1,38 @@
+//! What the speakers of a debate are asked: an opening where nobody else has made an argument, a reply
+//! where somebody has.
+
+use super::{Task, chars};
+use crate::desk::Room;
+use crate::desk::case::Case;
+use crate::desk::state::{Side, Stance};
+
+/// A turn in the debate of Bull and Bear.
+pub(super) fn argue(room: &Room<'_>, case: &Case, side: Side) -> Task {
+    let other = match side {
+        Side::Bull => case.argument(Side::Bear, "Bear Researcher"),
+        Side::Bear => case.argument(Side::Bull, "Bull Researcher"),
+    };
+    let prompt = if other.is_some() { "desk/debate-reply" } else { "desk/debate-opening" };
+    let materials = case.reports().into_iter().chain(case.debate()).chain(other);
+    Task::plain(room, prompt).materials(materials)
+}
+
+/// A turn in the debate about risk.
+pub(super) fn discuss(room: &Room<'_>, case: &Case, stance: Stance) -> Task {
+    let others = case.others(stance);
+    let prompt = if others.is_empty() { "desk/risk-opening" } else { "desk/risk-reply" };
+    let materials = case
+        .reports()
+        .into_iter()
+        .chain(case.research_plan())
+        .chain(case.trader_proposal())
+        .chain(case.risk_debate())
+        .chain(others);
+    Task::with_prices(room, prompt).materials(materials)
+}
+
+/// The characters of the research debate, and of what was said last in it.
+pub(super) fn research_lengths(case: &Case) -> (usize, usize) {
+    let debate = &case.state.investment_debate_state;
+    (chars(&debate.history), chars(&debate.current_response))
+}

@@ -1,0 +1,52 @@
+//! The Fundamentals Analyst: reads what the company reports.
+
+use super::{Duty, Role, Seat, Task, Work, chars};
+use crate::config::Language;
+use crate::desk::Room;
+use crate::desk::case::Case;
+use crate::desk::config::{LlmKind, Phase};
+use crate::desk::talk::Talk;
+use futures::FutureExt as _;
+
+/// Reads what the company reports.
+#[derive(Clone, Copy, Debug)]
+pub struct FundamentalsAnalyst;
+
+static SEAT: Seat = Seat {
+    node: "Fundamentals Analyst",
+    prompt: "desk/fundamentals-analyst",
+    phase: Phase::Analyst,
+    llm: LlmKind::Quick,
+    duty: Duty::Other,
+    styled: true,
+    tools: &["get_profile", "get_statements", "get_price", "calculate"],
+};
+
+#[expect(private_interfaces, reason = "as the trait's")]
+impl Role for FundamentalsAnalyst {
+    type Answer = String;
+
+    fn seat(&self) -> &'static Seat {
+        &SEAT
+    }
+
+    fn task(&self, room: &Room<'_>, _: &Case) -> Task {
+        Task::plain(room, "desk/analyst-task")
+    }
+
+    fn work<'a>(&'a self, talk: Talk<'a>) -> Work<'a, String> {
+        talk.report().boxed()
+    }
+
+    fn enter(&self, case: &mut Case, report: String, _: Language) {
+        case.state.fundamentals_report = report;
+    }
+
+    fn fall_back(&self, case: &mut Case, absence: &str) {
+        absence.clone_into(&mut case.state.fundamentals_report);
+    }
+
+    fn lengths(&self, case: &Case) -> (usize, usize) {
+        (0, chars(&case.state.fundamentals_report))
+    }
+}

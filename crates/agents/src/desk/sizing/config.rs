@@ -1,0 +1,122 @@
+//! The table: what a rating weighs, and the limits.
+
+use crate::desk::answer::Rating;
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+/// What ratings weigh and how far positions may go.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SizingConfig {
+    /// The target of each rating as a share of the cap of one symbol.
+    pub weights: Weights,
+    /// The cap of one symbol: the most that it may be worth, as a share of equity; above 0 to 10.
+    pub symbol_cap: Decimal,
+    /// The cap of all positions together, long and short, as a share of equity; above 0 to 10.
+    pub gross_cap: Decimal,
+    /// The share of equity that opening orders leave in cash, 0 to below 1.
+    pub cash_reserve: Decimal,
+    /// The least value of an order, as a share of equity; 0 for none. A position can always be closed
+    /// whole.
+    pub least_order: Decimal,
+    /// May a Sell open a short position, where the market allows it?
+    pub shorting: bool,
+    /// The largest leverage that a proposal may ask for, where the market gives it; 1 or above.
+    pub max_leverage: Decimal,
+}
+
+/// Target weights as shares of the cap of one symbol. A Hold has none: it changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Weights {
+    /// Above 0 to 1.
+    pub buy: Decimal,
+    /// Above 0 to `buy`.
+    pub overweight: Decimal,
+    /// 0 to `overweight`. A smaller position is not raised to it.
+    pub underweight: Decimal,
+    /// -1 to `underweight`; below 0 is short and needs `shorting`.
+    pub sell: Decimal,
+}
+
+impl Default for SizingConfig {
+    fn default() -> Self {
+        Self {
+            weights: Weights::default(),
+            symbol_cap: Decimal::new(25, 2),
+            gross_cap: Decimal::ONE,
+            cash_reserve: Decimal::new(2, 2),
+            least_order: Decimal::new(1, 3),
+            shorting: false,
+            max_leverage: Decimal::ONE,
+        }
+    }
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self {
+            buy: Decimal::ONE,
+            overweight: Decimal::new(6, 1),
+            underweight: Decimal::new(3, 1),
+            sell: Decimal::ZERO,
+        }
+    }
+}
+
+impl Weights {
+    /// The target of a rating; `None` for a Hold.
+    #[must_use]
+    pub const fn of(&self, rating: Rating) -> Option<Decimal> {
+        match rating {
+            Rating::Buy => Some(self.buy),
+            Rating::Overweight => Some(self.overweight),
+            Rating::Hold => None,
+            Rating::Underweight => Some(self.underweight),
+            Rating::Sell => Some(self.sell),
+        }
+    }
+}
+
+impl SizingConfig {
+    /// Checks that the numbers make a table.
+    ///
+    /// # Errors
+    /// A sentence that names the first field that does not.
+    pub fn validate(&self) -> Result<(), String> {
+        let zero = Decimal::ZERO;
+        let share = |value: Decimal| value > zero && value <= Decimal::TEN;
+        let w = &self.weights;
+        let checks = [
+            (share(self.symbol_cap), "symbol_cap must be above 0 and at most 10"),
+            (share(self.gross_cap), "gross_cap must be above 0 and at most 10"),
+            (
+                self.cash_reserve >= zero && self.cash_reserve < Decimal::ONE,
+                "cash_reserve must be from 0 to below 1",
+            ),
+            (
+                self.least_order >= zero && self.least_order < Decimal::ONE,
+                "least_order must be from 0 to below 1",
+            ),
+            (self.max_leverage >= Decimal::ONE, "max_leverage must be 1 or above"),
+            (w.buy > zero && w.buy <= Decimal::ONE, "weights.buy must be above 0 and at most 1"),
+            (
+                w.overweight > zero && w.overweight <= w.buy,
+                "weights.overweight must be above 0 and at most weights.buy",
+            ),
+            (
+                w.underweight >= zero && w.underweight <= w.overweight,
+                "weights.underweight must be from 0 to weights.overweight",
+            ),
+            (
+                w.sell >= -Decimal::ONE && w.sell <= w.underweight,
+                "weights.sell must be from -1 to weights.underweight",
+            ),
+            (w.sell >= zero || self.shorting, "weights.sell below 0 needs shorting = true"),
+        ];
+        match checks.into_iter().find(|(holds, _)| !holds) {
+            Some((_, problem)) => Err(problem.to_owned()),
+            None => Ok(()),
+        }
+    }
+}

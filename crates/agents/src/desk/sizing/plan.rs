@@ -1,0 +1,468 @@
+//! From wishes to orders: closing first, then opening within the cash and the caps.
+
+use super::target::{Frame, Wish, wish};
+use super::{Cut, CutCode, Decision, PlannedOrder, Sizing, SizingConfig};
+use papertape_core::broker::{
+    Books, Order, Quote, QuoteState, RejectCode, Rejection, Side, approve, check_protection, needed_to_open,
+    submit,
+};
+use papertape_core::id::Symbol;
+use papertape_core::money::{Price, Quantity};
+use rust_decimal::Decimal;
+use std::collections::BTreeMap;
+
+/// Decimals of a quantity where fractions are traded.
+const FRACTION_DP: u32 = 8;
+/// How often the pro rata share is computed anew, for fees that do not shrink with the order.
+const ROUNDS: usize = 12;
+
+/// The cuts so far.
+#[derive(Debug, Default)]
+pub(super) struct Cuts(Vec<Cut>);
+
+impl Cuts {
+    pub(super) fn add(
+        &mut self,
+        symbol: &Symbol,
+        code: CutCode,
+        message: String,
+        numbers: &[(&str, Decimal)],
+    ) {
+        let numbers = numbers.iter().map(|(name, value)| ((*name).to_owned(), value.normalize())).collect();
+        self.0.push(Cut { symbol: symbol.clone(), code, message, numbers });
+    }
+
+    fn refused(&mut self, symbol: &Symbol, rejection: &Rejection) {
+        let message = format!("{} ({})", rejection.message, rejection.code);
+        let numbers = rejection.numbers.clone();
+        self.0.push(Cut { symbol: symbol.clone(), code: CutCode::Refused, message, numbers });
+    }
+}
+
+/// Turns the day's decisions into orders against the books. `quotes` are today's prices, the same that
+/// the orders are then checked against. The result is a function of the arguments alone.
+#[must_use]
+pub fn size(
+    books: &Books,
+    quotes: &BTreeMap<Symbol, Quote>,
+    decisions: &BTreeMap<Symbol, Decision>,
+    config: &SizingConfig,
+) -> Sizing {
+    let mut cuts = Cuts::default();
+    let mut trial = books.clone();
+    let marks = marks(books, quotes);
+    let equity = books.account().equity(&marks).map_or(Decimal::ZERO, |equity| equity.0);
+    let frame = Frame { books, config, equity };
+    let wishes: Vec<Wish<'_>> = decisions
+        .iter()
+        .filter_map(|(symbol, decision)| wish(frame, symbol, decision, quotes.get(symbol), &mut cuts))
+        .collect();
+
+    let mut orders: Vec<PlannedOrder> =
+        wishes.iter().filter_map(|wish| close(frame, wish, &mut trial, &mut cuts)).collect();
+    let mut openings: Vec<Opening<'_>> =
+        wishes.iter().filter_map(|wish| opening(frame, wish, &trial, &mut cuts)).collect();
+    within_gross(frame, &mut openings, &trial, &marks, &mut cuts);
+    within_cash(frame, &mut openings, &trial, &marks, &mut cuts);
+    for opening in &openings {
+        orders.extend(open(frame, opening, &mut trial, &mut cuts));
+    }
+    cuts.0.sort_by(|a, b| a.symbol.cmp(&b.symbol));
+    Sizing { orders, cuts: cuts.0 }
+}
+
+/// Today's prices, and the books' marks for what has none.
+fn marks(books: &Books, quotes: &BTreeMap<Symbol, Quote>) -> BTreeMap<Symbol, Price> {
+    let mut marks = books.marks().clone();
+    for (symbol, quote) in quotes {
+        if let QuoteState::At(price) = quote.state {
+            marks.insert(symbol.clone(), price);
+        }
+    }
+    marks
+}
+
+/// The closing order of a wish, tried on the books.
+fn close(frame: Frame<'_>, wish: &Wish<'_>, trial: &mut Books, cuts: &mut Cuts) -> Option<PlannedOrder> {
+    if wish.close <= Decimal::ZERO {
+        return None;
+    }
+    let symbol = wish.symbol;
+    let profile = frame.books.profile();
+    let position = frame.books.account().position(symbol)?;
+    let held = position.quantity.abs().0;
+    let closable = position.closable(wish.quote.day, profile.t_plus_one).0;
+    if wish.close > closable {
+        let text = format!("Of {held} {symbol} only {closable} can be closed today (T+1).");
+        let numbers = [("wanted", wish.close), ("held", held), ("closable", closable)];
+        cuts.add(symbol, CutCode::TPlusOne, text, &numbers);
+    }
+    let wanted = wish.close.min(closable);
+    // An odd holding may be closed whole.
+    let quantity = if wanted == held { held } else { whole(frame, symbol, wanted, cuts) };
+    if quantity <= Decimal::ZERO {
+        return None;
+    }
+    if quantity < held && too_small(frame, wish, quantity, cuts) {
+        return None;
+    }
+    let order = PlannedOrder {
+        symbol: symbol.clone(),
+        side: position.closing_side(),
+        quantity: Quantity(quantity),
+        stop: None,
+        target: None,
+        leverage: None,
+        reason: reason(wish, quantity, held),
+    };
+    placed(trial, wish.quote, order, cuts)
+}
+
+fn reason(wish: &Wish<'_>, quantity: Decimal, held: Decimal) -> String {
+    let quantity = quantity.normalize();
+    let sizing = wish.proposal.and_then(|proposal| proposal.position_sizing.as_deref());
+    let sizing = sizing.map(|text| format!(", sized `{}`", text.chars().take(60).collect::<String>()));
+    format!(
+        "The desk rates {} {}{}: {quantity} at {}, {} held before.",
+        wish.symbol,
+        wish.rating,
+        sizing.unwrap_or_default(),
+        wish.price,
+        held.normalize()
+    )
+}
+
+/// Places the order on the trial books as the broker would; what it refuses is a cut.
+fn placed(trial: &mut Books, quote: &Quote, order: PlannedOrder, cuts: &mut Cuts) -> Option<PlannedOrder> {
+    let asked = order.order(trial.next_order_id());
+    match approve(trial.account(), trial.profile(), quote, asked) {
+        // An approval of these very books cannot be stale; what the ledger cannot hold is dropped.
+        Ok(approved) => match submit(trial, approved) {
+            Ok(_) => Some(order),
+            Err(error) => {
+                cuts.add(&order.symbol, CutCode::Refused, error.to_string(), &[]);
+                None
+            }
+        },
+        Err(rejection) => {
+            cuts.refused(&order.symbol, &rejection);
+            None
+        }
+    }
+}
+
+/// A position to be opened or added to.
+struct Opening<'a> {
+    wish: &'a Wish<'a>,
+    side: Side,
+    /// Above zero, exact.
+    quantity: Decimal,
+    leverage: Option<Decimal>,
+    /// The leverage that it will have.
+    effective: Decimal,
+    stop: Option<Price>,
+    target: Option<Price>,
+}
+
+impl Opening<'_> {
+    fn value(&self) -> Decimal {
+        self.quantity.saturating_mul(self.wish.price.0)
+    }
+
+    fn order(&self, quantity: Decimal, held: Decimal) -> PlannedOrder {
+        PlannedOrder {
+            symbol: self.wish.symbol.clone(),
+            side: self.side,
+            quantity: Quantity(quantity),
+            stop: self.stop,
+            target: self.target,
+            leverage: self.leverage,
+            reason: reason(self.wish, quantity, held),
+        }
+    }
+
+    /// What the quantity needs of the cash, and how much of that is no fee.
+    fn needs(&self, frame: Frame<'_>, quantity: Decimal) -> Option<(Decimal, Decimal)> {
+        if quantity <= Decimal::ZERO {
+            return Some((Decimal::ZERO, Decimal::ZERO));
+        }
+        let profile = frame.books.profile();
+        let needed =
+            needed_to_open(profile, self.side, Quantity(quantity), self.wish.price, self.effective).ok()?;
+        // The same without fees: the part that shrinks with the quantity.
+        let mut free = profile.clone();
+        free.fees.bps = Decimal::ZERO;
+        free.fees.minimum = papertape_core::money::Money::ZERO;
+        let margin =
+            needed_to_open(&free, self.side, Quantity(quantity), self.wish.price, self.effective).ok()?;
+        Some((needed.0, margin.0))
+    }
+}
+
+/// The opening part of a wish, with leverage, stop and target that the broker takes.
+fn opening<'a>(frame: Frame<'_>, wish: &'a Wish<'a>, trial: &Books, cuts: &mut Cuts) -> Option<Opening<'a>> {
+    if wish.open.is_zero() {
+        return None;
+    }
+    let symbol = wish.symbol;
+    let profile = frame.books.profile();
+    let position = trial.account().position(symbol);
+    let proposal = wish.proposal;
+    let asked = proposal.and_then(|proposal| proposal.leverage);
+    let most = frame.config.max_leverage.min(profile.leverage_limit()).max(profile.min_leverage);
+    let leverage = match position {
+        // What is added has the leverage of what is there.
+        Some(position) => position.leverage,
+        None => asked.unwrap_or(Decimal::ONE).clamp(profile.min_leverage, most),
+    };
+    if let Some(asked) = asked.filter(|asked| *asked != leverage) {
+        let text = format!("A leverage of {asked} was asked; it is {leverage}.");
+        cuts.add(
+            symbol,
+            CutCode::Leverage,
+            text,
+            &[("asked", asked), ("most", most), ("leverage", leverage)],
+        );
+    }
+    let side = if wish.open > Decimal::ZERO { Side::Buy } else { Side::Short };
+    let mut order = Order {
+        id: trial.clone().next_order_id(),
+        symbol: symbol.clone(),
+        side,
+        quantity: Quantity(Decimal::ONE),
+        stop: proposal.and_then(|proposal| proposal.stop_loss),
+        target: proposal.and_then(|proposal| proposal.take_profit),
+        leverage: (leverage != Decimal::ONE && position.is_none()).then_some(leverage),
+        reason: None,
+    };
+    // Each round mends one thing, and there are four.
+    for _ in 0..5 {
+        match check_protection(trial.account(), profile, wish.quote, order.clone()) {
+            Ok(_) => break,
+            Err(rejection) => {
+                if !mend(&mut order, &rejection, cuts) {
+                    cuts.refused(symbol, &rejection);
+                    return None;
+                }
+            }
+        }
+    }
+    let effective = order.leverage.or(position.map(|position| position.leverage)).unwrap_or(Decimal::ONE);
+    Some(Opening {
+        wish,
+        side,
+        quantity: wish.open.abs(),
+        leverage: order.leverage,
+        effective,
+        stop: order.stop,
+        target: order.target,
+    })
+}
+
+/// Changes what the broker would refuse about leverage, stop or target; false where nothing can be.
+fn mend(order: &mut Order, rejection: &Rejection, cuts: &mut Cuts) -> bool {
+    let numbers: Vec<(&str, Decimal)> =
+        rejection.numbers.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+    let (code, what) = match rejection.code {
+        RejectCode::StopTooFar => {
+            let Some(furthest) =
+                rejection.numbers.get("furthest_stop").filter(|stop| Some(Price(**stop)) != order.stop)
+            else {
+                return false;
+            };
+            order.stop = Some(Price(*furthest));
+            (CutCode::Stop, "The stop is moved to the furthest that is allowed.")
+        }
+        RejectCode::StopWrongSide | RejectCode::StopLoosened if order.stop.is_some() => {
+            order.stop = None;
+            (CutCode::Stop, "The stop is left out.")
+        }
+        RejectCode::TargetWrongSide if order.target.is_some() => {
+            order.target = None;
+            (CutCode::Target, "The target is left out.")
+        }
+        RejectCode::StopRequired if order.leverage.is_some() => {
+            order.leverage = None;
+            (CutCode::Leverage, "The position is opened without leverage.")
+        }
+        _ => return false,
+    };
+    cuts.add(&order.symbol, code, format!("{} {what}", rejection.message), &numbers);
+    true
+}
+
+/// Scales what is opened so that all positions together stay within the cap.
+fn within_gross(
+    frame: Frame<'_>,
+    openings: &mut [Opening<'_>],
+    trial: &Books,
+    marks: &BTreeMap<Symbol, Price>,
+    cuts: &mut Cuts,
+) {
+    let value = |(symbol, quantity): (&Symbol, Decimal)| {
+        marks.get(symbol).map_or(Decimal::ZERO, |price| price.0.saturating_mul(quantity.abs()))
+    };
+    let held =
+        trial.account().positions().iter().map(|(symbol, position)| value((symbol, position.quantity.0)));
+    let waiting = trial.pending().iter().filter(|pending| pending.order.side.opens());
+    let waiting = waiting.map(|pending| value((&pending.order.symbol, pending.order.quantity.0)));
+    let gross = held.chain(waiting).fold(Decimal::ZERO, Decimal::saturating_add);
+    let cap = frame.equity.max(Decimal::ZERO).saturating_mul(frame.config.gross_cap);
+    let room = (cap - gross).max(Decimal::ZERO);
+    let wanted = openings.iter().map(Opening::value).fold(Decimal::ZERO, Decimal::saturating_add);
+    if wanted <= room || wanted.is_zero() {
+        return;
+    }
+    for opening in openings {
+        let before = opening.quantity;
+        opening.quantity = scaled(before, room, wanted);
+        let text = format!(
+            "All positions together may be worth {}; there is room for {} of the {} wanted.",
+            cap.round_dp(2),
+            room.round_dp(2),
+            wanted.round_dp(2)
+        );
+        let numbers = [("room", room), ("wanted", wanted), ("cap", cap), ("quantity", before)];
+        cuts.add(
+            opening.wish.symbol,
+            CutCode::GrossCap,
+            text,
+            &numbers.map(|(name, n)| (name, n.round_dp(4))),
+        );
+    }
+}
+
+/// `quantity x part / whole`, cut off.
+fn scaled(quantity: Decimal, part: Decimal, whole: Decimal) -> Decimal {
+    if whole.is_zero() || part <= Decimal::ZERO {
+        return Decimal::ZERO;
+    }
+    let share = part.checked_div(whole).unwrap_or_default().trunc_with_scale(12);
+    quantity.checked_mul(share.min(Decimal::ONE)).unwrap_or_default()
+}
+
+/// Scales what is opened to the cash, pro rata, and rounds it down to whole lots.
+fn within_cash(
+    frame: Frame<'_>,
+    openings: &mut Vec<Opening<'_>>,
+    trial: &Books,
+    marks: &BTreeMap<Symbol, Price>,
+    cuts: &mut Cuts,
+) {
+    let available = trial.account().available().map_or(Decimal::ZERO, |money| money.0);
+    let reserve = frame.equity.max(Decimal::ZERO).saturating_mul(frame.config.cash_reserve);
+    let cash = (available - waiting(trial, marks) - reserve).max(Decimal::ZERO);
+    let wanted: Vec<Decimal> = openings.iter().map(|opening| opening.quantity).collect();
+    let total = |quantities: &[Decimal]| -> Option<(Decimal, Decimal)> {
+        openings.iter().zip(quantities).try_fold(
+            (Decimal::ZERO, Decimal::ZERO),
+            |(needed, margin), (opening, q)| {
+                let (n, m) = opening.needs(frame, *q)?;
+                Some((needed.checked_add(n)?, margin.checked_add(m)?))
+            },
+        )
+    };
+    let fits = |quantities: &[Decimal]| total(quantities).is_some_and(|(needed, _)| needed <= cash);
+    let lots = |quantities: &[Decimal]| quantities.iter().map(|q| whole_lots(frame, *q)).collect::<Vec<_>>();
+    let mut quantities = wanted.clone();
+    if let (Some((needed, _)), false) = (total(&wanted), fits(&lots(&wanted))) {
+        let full_margin = total(&wanted).map_or(Decimal::ZERO, |(_, margin)| margin);
+        let mut best = vec![Decimal::ZERO; wanted.len()];
+        for _ in 0..ROUNDS {
+            let Some((needed, margin)) = total(&quantities) else { break };
+            let room = cash - (needed - margin);
+            quantities = wanted.iter().map(|q| scaled(*q, room, full_margin)).collect();
+            if fits(&lots(&quantities)) && quantities.iter().zip(&best).any(|(now, best)| now > best) {
+                best.clone_from(&quantities);
+            }
+        }
+        quantities = best;
+        for (opening, quantity) in openings.iter().zip(&quantities) {
+            let text = format!(
+                "The orders need {} with fees; {} of cash is there for them.",
+                needed.round_dp(2),
+                cash.round_dp(2)
+            );
+            let numbers = [
+                ("needed", needed),
+                ("cash", cash),
+                ("reserve", reserve),
+                ("wanted", opening.quantity),
+                ("quantity", *quantity),
+            ];
+            cuts.add(
+                opening.wish.symbol,
+                CutCode::Cash,
+                text,
+                &numbers.map(|(name, n)| (name, n.round_dp(4))),
+            );
+        }
+    }
+    for (opening, quantity) in openings.iter_mut().zip(quantities) {
+        opening.quantity = quantity;
+    }
+    openings.retain_mut(|opening| {
+        opening.quantity = if opening.quantity > Decimal::ZERO {
+            whole(frame, opening.wish.symbol, opening.quantity, cuts)
+        } else {
+            Decimal::ZERO
+        };
+        opening.quantity > Decimal::ZERO && !too_small(frame, opening.wish, opening.quantity, cuts)
+    });
+}
+
+/// What orders that wait will take of the cash.
+fn waiting(books: &Books, marks: &BTreeMap<Symbol, Price>) -> Decimal {
+    let orders = books.pending().iter().map(|pending| &pending.order).filter(|order| order.side.opens());
+    orders
+        .filter_map(|order| {
+            let price = marks.get(&order.symbol)?;
+            let leverage = order.leverage.unwrap_or(Decimal::ONE);
+            needed_to_open(books.profile(), order.side, order.quantity, *price, leverage).ok()
+        })
+        .fold(Decimal::ZERO, |sum, money| sum.saturating_add(money.0))
+}
+
+fn open(frame: Frame<'_>, opening: &Opening<'_>, trial: &mut Books, cuts: &mut Cuts) -> Option<PlannedOrder> {
+    let held =
+        frame.books.account().position(opening.wish.symbol).map_or(Decimal::ZERO, |held| held.quantity.0);
+    placed(trial, opening.wish.quote, opening.order(opening.quantity, held), cuts)
+}
+
+/// Rounded down to whole lots, and the rest recorded.
+fn whole(frame: Frame<'_>, symbol: &Symbol, wanted: Decimal, cuts: &mut Cuts) -> Decimal {
+    let quantity = whole_lots(frame, wanted);
+    if quantity < wanted && !frame.books.profile().fractional {
+        let lot = frame.books.profile().lot;
+        let text = format!("{} is {quantity} in whole lots of {lot}.", wanted.round_dp(4));
+        let numbers = [("wanted", wanted.round_dp(4)), ("lot", lot.0), ("quantity", quantity)];
+        cuts.add(symbol, CutCode::Lot, text, &numbers);
+    }
+    quantity
+}
+
+fn whole_lots(frame: Frame<'_>, quantity: Decimal) -> Decimal {
+    let profile = frame.books.profile();
+    if profile.fractional {
+        return quantity.trunc_with_scale(FRACTION_DP).normalize();
+    }
+    let lots = quantity.checked_div(profile.lot.0).unwrap_or_default().floor();
+    lots.checked_mul(profile.lot.0).unwrap_or_default().normalize()
+}
+
+/// Is the order not worth it? Then it is a cut.
+fn too_small(frame: Frame<'_>, wish: &Wish<'_>, quantity: Decimal, cuts: &mut Cuts) -> bool {
+    let value = quantity.saturating_mul(wish.price.0);
+    let least = frame.equity.max(Decimal::ZERO).saturating_mul(frame.config.least_order);
+    if value >= least {
+        return false;
+    }
+    let text = format!("An order of {} is below the least of {}.", value.round_dp(2), least.round_dp(2));
+    cuts.add(
+        wish.symbol,
+        CutCode::TooSmall,
+        text,
+        &[("value", value.round_dp(4)), ("least", least.round_dp(4))],
+    );
+    true
+}

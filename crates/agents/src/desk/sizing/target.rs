@@ -1,0 +1,207 @@
+//! What a decision wants of one symbol, before cash and lots.
+
+use super::plan::Cuts;
+use super::{Amount, CutCode, Decision, Size, SizingConfig};
+use crate::desk::answer::{Rating, TraderProposal};
+use papertape_core::broker::{Books, Quote, QuoteState};
+use papertape_core::id::Symbol;
+use papertape_core::money::Price;
+use rust_decimal::Decimal;
+
+/// What is wanted of one symbol. Quantities are exact, not yet whole lots.
+#[derive(Clone, Debug)]
+pub(super) struct Wish<'a> {
+    pub(super) symbol: &'a Symbol,
+    pub(super) quote: &'a Quote,
+    pub(super) price: Price,
+    pub(super) rating: Rating,
+    /// The proposal, where it goes the rating's way.
+    pub(super) proposal: Option<&'a TraderProposal>,
+    /// How much of the position is to be closed.
+    pub(super) close: Decimal,
+    /// How much is to be opened, above zero long, below zero short.
+    pub(super) open: Decimal,
+}
+
+/// The frame that decisions are measured in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame<'a> {
+    pub(super) books: &'a Books,
+    pub(super) config: &'a SizingConfig,
+    /// The account's value at today's prices.
+    pub(super) equity: Decimal,
+}
+
+/// What the decision wants; `None` where it is nothing.
+pub(super) fn wish<'a>(
+    frame: Frame<'_>,
+    symbol: &'a Symbol,
+    decision: &'a Decision,
+    quote: Option<&'a Quote>,
+    cuts: &mut Cuts,
+) -> Option<Wish<'a>> {
+    let (rating, proposal) = match decision {
+        Decision::None { why } => {
+            cuts.add(symbol, CutCode::NoDecision, format!("There is no decision: {why}"), &[]);
+            return None;
+        }
+        Decision::Rated { rating: Rating::Hold, .. } => return None,
+        Decision::Rated { rating, proposal } => (*rating, proposal.as_ref()),
+    };
+    let Some((quote, price)) = quote.and_then(|quote| match quote.state {
+        QuoteState::At(price) if price.is_positive() => Some((quote, price)),
+        _ => None,
+    }) else {
+        cuts.add(symbol, CutCode::NoPrice, format!("{symbol} has no price today."), &[]);
+        return None;
+    };
+    if frame.books.pending().iter().any(|pending| pending.order.symbol == *symbol) {
+        cuts.add(symbol, CutCode::WaitingOrder, format!("An order of {symbol} waits already."), &[]);
+        return None;
+    }
+    let agreeing = proposal.filter(|proposal| proposal.action.direction() == rating.direction());
+    if let (Some(proposal), None) = (proposal, agreeing)
+        && proposal.position_sizing.is_some()
+    {
+        let text = format!(
+            "The Trader proposed {}, the rating is {rating}: the proposal's sizing is not taken.",
+            proposal.action
+        );
+        cuts.add(symbol, CutCode::SizingIgnored, text, &[]);
+    }
+    let size = agreeing.and_then(|proposal| proposal.position_sizing.as_deref()).and_then(|text| {
+        Size::parse(text)
+            .map_err(|error| cuts.add(symbol, CutCode::SizingUnreadable, error.to_string(), &[]))
+            .ok()
+    });
+    let held = frame.books.account().position(symbol).map_or(Decimal::ZERO, |position| position.quantity.0);
+    let mut wish =
+        Wish { symbol, quote, price, rating, proposal: agreeing, close: Decimal::ZERO, open: Decimal::ZERO };
+    let sized = if rating.direction() > 0 {
+        up(frame, &mut wish, held, size, cuts)
+    } else {
+        down(frame, &mut wish, held, size, cuts)
+    };
+    if sized.is_none() {
+        let text = "The numbers are too large for the books.".to_owned();
+        cuts.add(symbol, CutCode::Refused, text, &[("price", price.0), ("held", held)]);
+        return None;
+    }
+    Some(wish)
+}
+
+/// Towards more: a short position is covered whole; a long one is raised to the target, never lowered.
+fn up(
+    frame: Frame<'_>,
+    wish: &mut Wish<'_>,
+    held: Decimal,
+    size: Option<Size>,
+    cuts: &mut Cuts,
+) -> Option<()> {
+    wish.close = (-held).max(Decimal::ZERO);
+    let owned = held.max(Decimal::ZERO).checked_mul(wish.price.0)?;
+    let weight = frame.config.weights.of(wish.rating)?;
+    let cap = frame.cap()?;
+    let wanted = match size {
+        None => cap.checked_mul(weight)?,
+        Some(size) => aim(frame, wish.price, size, owned, cap)?,
+    };
+    let more = (capped(wish.symbol, wanted, cap, cuts) - owned).max(Decimal::ZERO);
+    wish.open = more.checked_div(wish.price.0)?;
+    Some(())
+}
+
+/// Towards less: a long position is lowered, never raised; a short one is opened by the table alone.
+fn down(
+    frame: Frame<'_>,
+    wish: &mut Wish<'_>,
+    held: Decimal,
+    size: Option<Size>,
+    cuts: &mut Cuts,
+) -> Option<()> {
+    let weight = frame.config.weights.of(wish.rating)?;
+    let cap = frame.cap()?;
+    let short = weight < Decimal::ZERO;
+    if held > Decimal::ZERO {
+        let asked = match size {
+            // A sizing is about what is held; the table may go on below zero.
+            Some(size) => reduction(frame, wish.price, size, held)?,
+            None => {
+                let stays = cap.checked_mul(weight.max(Decimal::ZERO))?;
+                (held.checked_mul(wish.price.0)? - stays).checked_div(wish.price.0)?
+            }
+        };
+        if asked > held {
+            let numbers = [("asked", asked.round_dp(4)), ("held", held)];
+            let text = format!("{} were to be sold, {held} are held.", asked.round_dp(4).normalize());
+            cuts.add(wish.symbol, CutCode::Held, text, &numbers);
+        }
+        wish.close = asked.clamp(Decimal::ZERO, held);
+        if !(short && size.is_none()) {
+            return Some(());
+        }
+    } else if !short {
+        if held.is_zero() && wish.rating == Rating::Sell {
+            let text = format!("There is nothing of {} to sell.", wish.symbol);
+            cuts.add(wish.symbol, CutCode::Held, text, &[("held", Decimal::ZERO)]);
+        }
+        return Some(());
+    }
+    if !(frame.config.shorting && frame.books.profile().shorting) {
+        let text = format!("A short position in {} is not allowed.", wish.symbol);
+        cuts.add(wish.symbol, CutCode::Shorting, text, &[("weight", weight)]);
+        return Some(());
+    }
+    let owed = (-held).max(Decimal::ZERO).checked_mul(wish.price.0)?;
+    let wanted = match size {
+        None => cap.checked_mul(-weight)?,
+        Some(size) => aim(frame, wish.price, size, owed, cap)?,
+    };
+    let more = (capped(wish.symbol, wanted, cap, cuts) - owed).max(Decimal::ZERO);
+    wish.open = -more.checked_div(wish.price.0)?;
+    Some(())
+}
+
+impl Frame<'_> {
+    /// The cap of one symbol in money.
+    fn cap(self) -> Option<Decimal> {
+        self.share(self.config.symbol_cap)
+    }
+
+    fn share(self, share: Decimal) -> Option<Decimal> {
+        self.equity.max(Decimal::ZERO).checked_mul(share)
+    }
+}
+
+/// What a position comes to, in money. Shares of something are what it comes to; a number and money
+/// are what is added.
+fn aim(frame: Frame<'_>, price: Price, size: Size, owned: Decimal, cap: Decimal) -> Option<Decimal> {
+    let value = match size.amount {
+        Amount::Portfolio(share) => return frame.share(share),
+        Amount::Position(share) => return cap.checked_mul(share),
+        Amount::Quantity(quantity) => quantity.checked_mul(price.0)?,
+        Amount::Money(money) => money,
+    };
+    if size.to { Some(value) } else { owned.checked_add(value) }
+}
+
+/// By how much a position is lowered, in shares or units.
+fn reduction(frame: Frame<'_>, price: Price, size: Size, held: Decimal) -> Option<Decimal> {
+    let quantity = match size.amount {
+        Amount::Portfolio(share) => frame.share(share)?.checked_div(price.0)?,
+        Amount::Position(share) => held.checked_mul(share)?,
+        Amount::Quantity(quantity) => quantity,
+        Amount::Money(money) => money.checked_div(price.0)?,
+    };
+    Some(if size.to { held - quantity } else { quantity })
+}
+
+fn capped(symbol: &Symbol, wanted: Decimal, cap: Decimal, cuts: &mut Cuts) -> Decimal {
+    if wanted <= cap {
+        return wanted;
+    }
+    let (shown, most) = (wanted.round_dp(2).normalize(), cap.round_dp(2).normalize());
+    let text = format!("{shown} of {symbol} were wanted; the cap of one symbol is {most}.");
+    cuts.add(symbol, CutCode::SymbolCap, text, &[("wanted", shown), ("cap", most)]);
+    cap
+}

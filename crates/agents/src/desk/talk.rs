@@ -1,0 +1,196 @@
+//! One node's talk with its model: instructions, a task, tools if it has any, and an answer of the form
+//! that the role needs. It runs in the node's own scope, inside of its guard.
+
+use super::answer::Structured;
+use super::config::PromptStyle;
+use super::roles::{Seat, Task};
+use super::{Room, tools};
+use papertape_core::message::{CallFailure, FailureKind, Message, ModelReply, ModelRequest, ToolChoice};
+use papertape_core::tape::{CallOptions, Ctx, NodeFailure, Stop};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// The kind of failure of an answer that nobody can read, repaired or not.
+pub(super) const UNPARSEABLE: &str = "unparseable";
+
+/// A node's talk.
+pub struct Talk<'a> {
+    pub(super) ctx: Ctx,
+    pub(super) room: &'a Room<'a>,
+    pub(super) seat: &'static Seat,
+    pub(super) task: Task,
+}
+
+/// What a node has come to, and how.
+#[derive(Debug)]
+pub struct Worked<A> {
+    /// Its answer.
+    pub answer: A,
+    /// How many tools it has called.
+    pub tool_calls: u32,
+    /// Sources that it asked and that are not there, each with the reason.
+    pub sources_missing: BTreeMap<String, String>,
+}
+
+/// An answer, or why there is none; outside of both, a stop.
+type Outcome<T> = Result<Result<T, NodeFailure>, Stop>;
+
+impl<A> Worked<A> {
+    fn of(answer: A) -> Self {
+        Self { answer, tool_calls: 0, sources_missing: BTreeMap::new() }
+    }
+}
+
+impl Talk<'_> {
+    /// An answer in prose.
+    ///
+    /// # Errors
+    /// A stop.
+    pub async fn prose(mut self) -> Outcome<Worked<String>> {
+        let (request, options) = match self.open().await? {
+            Ok(open) => open,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        let reply = self.ctx.model(&request, options).await?;
+        Ok(reply.map_err(failed).and_then(|reply| text_of(&reply)).map(Worked::of))
+    }
+
+    /// A report in prose, after reading with tools. The last of its calls may ask for none, so that a
+    /// reader without end still writes.
+    ///
+    /// # Errors
+    /// A stop.
+    pub async fn report(mut self) -> Outcome<Worked<String>> {
+        let (mut request, options) = match self.open().await? {
+            Ok(open) => open,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        request.tools = tools::specs(self.seat.tools);
+        let mut worked = Worked::of(String::new());
+        let most = self.room.agent(self.ctx.scope()).limits.max_steps.max(1);
+        for step in 1..=most {
+            if step == most {
+                request.tool_choice = ToolChoice::None;
+            }
+            let reply = match self.ctx.model(&request, options).await? {
+                Ok(reply) => reply,
+                Err(failure) => return Ok(Err(failed(failure))),
+            };
+            if reply.tool_calls.is_empty() || (step == most && !reply.text.trim().is_empty()) {
+                return Ok(text_of(&reply).map(|answer| Worked { answer, ..worked }));
+            }
+            request.messages.push(reply.to_message());
+            for call in &reply.tool_calls {
+                worked.tool_calls += 1;
+                let told = tools::run(&mut self.ctx, self.room.view, self.seat.tools, call).await?;
+                worked.sources_missing.extend(told.missing);
+                let (call_id, name) = (call.id.clone(), call.name.clone());
+                request.messages.push(Message::Tool { call_id, name, content: told.content });
+            }
+        }
+        let message = format!("{} calls to the model brought no report", most);
+        Ok(Err(NodeFailure { kind: "step_limit".to_owned(), message }))
+    }
+
+    /// An answer of a form. A provider that refuses the schema is asked without it; an answer that
+    /// cannot be read is repaired once.
+    ///
+    /// # Errors
+    /// A stop.
+    pub async fn structured<T: Structured>(mut self) -> Outcome<Worked<T>> {
+        let (mut request, options) = match self.open().await? {
+            Ok(open) => open,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        request.response_schema = Some(T::schema());
+        let mut reply = self.ctx.model(&request, options).await?;
+        if reply.as_ref().is_err_and(|failure| failure.kind == FailureKind::BadRequest) {
+            request.response_schema = None;
+            reply = self.ctx.model(&request, options).await?;
+        }
+        let reply = match reply {
+            Ok(reply) => reply,
+            Err(failure) => return Ok(Err(failed(failure))),
+        };
+        let reason = match T::parse(&reply.text) {
+            Ok(answer) => return Ok(Ok(Worked::of(answer))),
+            Err(unparseable) => unparseable.reason,
+        };
+        let repair = match self.render("desk/repair", &json!({ "reason": reason })) {
+            Ok(text) => text,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        let repair = self.ctx.say(&repair).await?;
+        request.messages.extend([reply.to_message(), Message::user(repair)]);
+        let reply = match self.ctx.model(&request, options).await? {
+            Ok(reply) => reply,
+            Err(failure) => return Ok(Err(failed(failure))),
+        };
+        Ok(T::parse(&reply.text)
+            .map(Worked::of)
+            .map_err(|unparseable| NodeFailure { kind: UNPARSEABLE.to_owned(), message: unparseable.reason }))
+    }
+
+    /// The conversation as it begins: everything in it as the record keeps it.
+    async fn open(&mut self) -> Outcome<(ModelRequest, CallOptions)> {
+        let (instructions, task) = match self.instructions().and_then(|instructions| {
+            Ok((instructions, self.render(self.task.prompt, &Value::Object(self.task.values.clone()))?))
+        }) {
+            Ok(texts) => texts,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        let instructions = self.ctx.instruct(&instructions);
+        let task = self.ctx.say_showing(&task, std::mem::take(&mut self.task.shown)).await?;
+        let agent = self.room.agent(self.ctx.scope());
+        let config = agent.desk_config();
+        let model = config.model(agent, self.seat.llm);
+        let request = ModelRequest {
+            model: model.clone(),
+            house_version: self.room.input.house_versions.get(model).copied(),
+            instructions: Some(instructions),
+            messages: vec![Message::user(task)],
+            tools: Vec::new(),
+            tool_choice: ToolChoice::Auto,
+            response_schema: None,
+            sampling: agent.sampling.clone(),
+        };
+        Ok(Ok((request, agent.limits.call_options())))
+    }
+
+    /// The role's own instructions, then those of everybody at the desk.
+    fn instructions(&self) -> Result<String, NodeFailure> {
+        let style = match (self.seat.styled, self.room.config.analysis_prompt_style) {
+            (false, _) => None,
+            (true, PromptStyle::Standard) => Some("desk/style-standard"),
+            (true, PromptStyle::Compact) => Some("desk/style-compact"),
+            (true, PromptStyle::Detailed) => Some("desk/style-detailed"),
+        };
+        let style = style.map(|style| self.render(style, &json!({}))).transpose()?;
+        let owner = &self.room.agent(self.ctx.scope()).instructions;
+        let role = self.render(self.seat.prompt, &json!({}))?;
+        let common = self.render("desk/common", &json!({ "style": style, "instructions": owner }))?;
+        Ok(format!("{role}\n\n{common}"))
+    }
+
+    fn render(&self, prompt: &str, values: &Value) -> Result<String, NodeFailure> {
+        let language = self.room.agent(self.ctx.scope()).language;
+        self.room
+            .input
+            .prompts
+            .render(prompt, language, values)
+            .map_err(|error| NodeFailure { kind: "bad_prompt".to_owned(), message: error.to_string() })
+    }
+}
+
+fn text_of(reply: &ModelReply) -> Result<String, NodeFailure> {
+    let text = reply.text.trim();
+    if text.is_empty() {
+        let message = "the answer has no text".to_owned();
+        return Err(NodeFailure { kind: FailureKind::EmptyAnswer.as_str().to_owned(), message });
+    }
+    Ok(text.to_owned())
+}
+
+fn failed(failure: CallFailure) -> NodeFailure {
+    NodeFailure { kind: failure.kind.as_str().to_owned(), message: failure.message }
+}

@@ -1,0 +1,62 @@
+//! The analysts' tools: the market view's, each role its own. What they answer is shown as data.
+
+use super::fence::fence;
+use crate::tools::{Reading, answer_as, calculate, facts, market, snapshot};
+use papertape_core::json::canonical;
+use papertape_core::market::MarketView;
+use papertape_core::message::{ToolCall, ToolSpec};
+use papertape_core::tape::{Ctx, Stop, ToolNote};
+
+/// The most characters of a tool's answer.
+const ANSWER_CHARS: usize = 40_000;
+
+/// The tools of these names, as a model is told of them.
+pub(crate) fn specs(names: &[&str]) -> Vec<ToolSpec> {
+    let mut all = vec![
+        snapshot::tool(),
+        facts::statements_tool(),
+        facts::profile_tool(),
+        facts::macro_tool(),
+        calculate::tool(),
+    ];
+    all.extend(market::tools());
+    names.iter().filter_map(|name| all.iter().find(|tool| tool.name == *name).cloned()).collect()
+}
+
+/// What a call came to.
+pub(crate) struct Told {
+    /// What the model is told.
+    pub(crate) content: String,
+    /// The source that was asked and is not there, with the reason.
+    pub(crate) missing: Option<(String, String)>,
+}
+
+/// Runs one call of an analyst who has the tools `names`.
+///
+/// # Errors
+/// A stop.
+pub(crate) async fn run(
+    ctx: &mut Ctx,
+    view: &MarketView<'_>,
+    names: &[&str],
+    call: &ToolCall,
+) -> Result<Told, Stop> {
+    let note = ToolNote { name: call.name.clone(), input: call.arguments.clone() };
+    let reading = if names.contains(&call.name.as_str()) { read(view, call) } else { None };
+    let reading = reading.unwrap_or_else(|| {
+        Reading::error(format!("there is no tool `{}`; there are: {}", call.name, names.join(", ")))
+    });
+    let reason = || reading.value["error"].as_str().unwrap_or_default().to_owned();
+    let missing = reading.missing.clone().map(|source| (source, reason()));
+    let content = fence(&call.name, &canonical(&reading.value), ANSWER_CHARS);
+    let content = answer_as(ctx, view, note, &reading, content).await?;
+    Ok(Told { content, missing })
+}
+
+fn read(view: &MarketView<'_>, call: &ToolCall) -> Option<Reading> {
+    match call.name.as_str() {
+        "get_snapshot" => Some(snapshot::run(view, &call.arguments)),
+        "calculate" => Some(calculate::run(&call.arguments)),
+        name => market::run(view, name, &call.arguments).or_else(|| facts::run(view, name, &call.arguments)),
+    }
+}

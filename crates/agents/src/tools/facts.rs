@@ -1,0 +1,130 @@
+//! Tools that read a company's figures and the economy's, as they were last published at the instant.
+
+use super::market::symbol;
+use super::{Arguments, Reading, Refused, number, spec};
+use papertape_core::market::MarketView;
+use papertape_core::message::ToolSpec;
+use serde_json::{Value, json};
+
+/// Figures of one answer at the most.
+const MOST_FIGURES: usize = 200;
+/// Points of one series at the most.
+const MOST_POINTS: usize = 120;
+
+/// `get_statements`
+#[must_use]
+pub fn statements_tool() -> ToolSpec {
+    let limit = json!({
+        "type": "integer", "minimum": 1, "maximum": MOST_FIGURES,
+        "description": "how many figures, those of the newest periods; 60 by default",
+    });
+    spec(
+        "get_statements",
+        "A company's reported figures by metric and period as last published, newest period first",
+        &[("symbol", json!({ "type": "string", "description": "ticker symbol" })), ("limit", limit)],
+        1,
+    )
+}
+
+/// `get_profile`
+#[must_use]
+pub fn profile_tool() -> ToolSpec {
+    spec(
+        "get_profile",
+        "What an instrument is: its name and the currency of its prices",
+        &[("symbol", json!({ "type": "string", "description": "ticker symbol" }))],
+        1,
+    )
+}
+
+/// `get_macro`
+#[must_use]
+pub fn macro_tool() -> ToolSpec {
+    let limit = json!({
+        "type": "integer", "minimum": 1, "maximum": MOST_POINTS,
+        "description": "how many periods, the newest; 12 by default",
+    });
+    spec(
+        "get_macro",
+        "A macroeconomic series as last revised, newest period first; without a name, the names there are",
+        &[("series", json!({ "type": "string", "description": "the series' name" })), ("limit", limit)],
+        0,
+    )
+}
+
+/// Runs one of the tools; `None` for a name that is none of them.
+#[must_use]
+pub fn run(view: &MarketView<'_>, name: &str, arguments: &Value) -> Option<Reading> {
+    let tool = match name {
+        "get_statements" => statements,
+        "get_profile" => profile,
+        "get_macro" => macro_series,
+        _ => return None,
+    };
+    let answer = Arguments::of(arguments).map_err(Refused::from).and_then(|arguments| tool(view, &arguments));
+    Some(answer.unwrap_or_else(Reading::from))
+}
+
+fn statements(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, Refused> {
+    let symbol = symbol(arguments)?;
+    let limit = arguments.count("limit", 60, MOST_FIGURES)?;
+    let read = view.fundamentals(&symbol)?;
+    let mut figures = read.value;
+    figures.sort_by(|a, b| (b.item.period_end, &a.item.metric).cmp(&(a.item.period_end, &b.item.metric)));
+    let rows: Vec<Value> = figures
+        .iter()
+        .take(limit)
+        .map(|figure| {
+            json!({
+                "metric": figure.item.metric,
+                "period_end": figure.item.period_end,
+                "value": number(figure.item.value),
+                "unit": figure.item.unit,
+                "published_at": figure.published_at,
+            })
+        })
+        .collect();
+    let left_out = figures.len() - rows.len();
+    let value = json!({ "symbol": symbol, "figures": rows, "left_out": left_out });
+    Ok(Reading::of(value, vec![read.exposure]))
+}
+
+fn profile(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, Refused> {
+    let symbol = symbol(arguments)?;
+    let read = view.instrument(&symbol)?;
+    let value = json!({
+        "symbol": symbol,
+        "name": read.value.name,
+        "currency": read.value.currency,
+        "exchange_time_zone": view.zone(),
+    });
+    Ok(Reading::of(value, vec![read.exposure]))
+}
+
+fn macro_series(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, Refused> {
+    let limit = arguments.count("limit", 12, MOST_POINTS)?;
+    let Some(name) = arguments.optional_text("series")? else {
+        let names: Vec<&str> = view.macro_names().collect();
+        if names.is_empty() {
+            let message = format!("DATA_UNAVAILABLE: no macroeconomic series is known at {}", view.instant());
+            return Ok(Reading { missing: Some("macro".to_owned()), ..Reading::error(message) });
+        }
+        return Ok(Reading::plain(json!({ "series": names })));
+    };
+    let read = view.macro_series(name)?;
+    let rows: Vec<Value> = read
+        .value
+        .iter()
+        .rev()
+        .take(limit)
+        .map(|point| {
+            json!({
+                "period": point.item.period,
+                "value": number(point.item.value),
+                "unit": point.item.unit,
+                "published_at": point.published_at,
+            })
+        })
+        .collect();
+    Ok(Reading::of(json!({ "series": name, "points": rows }), vec![read.exposure]))
+}

@@ -1,0 +1,82 @@
+//! `get_snapshot`: one instrument in exact numbers, so that nobody has to work them out or remember
+//! them.
+
+use super::market::{newest, rounded, symbol, usual};
+use super::{Arguments, Reading, Refused, number, spec};
+use papertape_core::id::Symbol;
+use papertape_core::market::{Bar, BarRange, MarketView, PriceKind};
+use papertape_core::message::ToolSpec;
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive as _;
+use serde_json::{Map, Value, json};
+
+/// Trading days of a year.
+const YEAR: usize = 252;
+/// Horizons of returns in trading days, newest close over the close so many days before.
+const HORIZONS: [usize; 5] = [1, 5, 20, 60, YEAR];
+/// Days of the average volume.
+const VOLUME_DAYS: usize = 20;
+
+/// The tool as the model is told of it.
+#[must_use]
+pub fn tool() -> ToolSpec {
+    spec(
+        "get_snapshot",
+        "Verified numbers of a symbol: newest price, previous close, returns over 1 to 252 trading days, the \
+         range of a year, volumes, indicators; null where there is too little data",
+        &[("symbol", json!({ "type": "string", "description": "ticker symbol" }))],
+        1,
+    )
+}
+
+/// Runs the tool.
+#[must_use]
+pub fn run(view: &MarketView<'_>, arguments: &Value) -> Reading {
+    let symbol = Arguments::of(arguments).and_then(|arguments| symbol(&arguments));
+    symbol.map_err(Refused::from).and_then(|symbol| read(view, &symbol)).unwrap_or_else(Reading::from)
+}
+
+fn read(view: &MarketView<'_>, symbol: &Symbol) -> Result<Reading, Refused> {
+    let bars = view.bars(symbol, BarRange::newest(YEAR + 1))?;
+    let price = view.price(symbol)?;
+    let table = view.indicators(symbol, &usual(), 1)?;
+    let kind = match price.value.kind {
+        PriceKind::TodayOpen => "open",
+        PriceKind::LastClose => "close",
+    };
+    let last = bars.value.last();
+    let year = &bars.value[bars.value.len().saturating_sub(YEAR)..];
+    let value = json!({
+        "symbol": symbol,
+        "price": number(price.value.price.0),
+        "price_kind": kind,
+        "price_date": price.value.date,
+        "previous_close": last.map(|bar| number(bar.close.0.round_dp(4))),
+        "previous_date": last.map(|bar| bar.date),
+        "previous_volume": last.map(|bar| number(bar.volume.0.round_dp(0))),
+        "average_volume_20": average_volume(&bars.value),
+        "returns_pct": returns(&bars.value),
+        "high_252": year.iter().map(|bar| bar.high).max().map(|high| number(high.0.round_dp(4))),
+        "low_252": year.iter().map(|bar| bar.low).min().map(|low| number(low.0.round_dp(4))),
+        "bars_known": bars.value.len(),
+        "indicators_as_of": table.value.dates.last(),
+        "indicators": newest(&table.value),
+    });
+    Ok(Reading::of(value, vec![bars.exposure, price.exposure, table.exposure]))
+}
+
+fn returns(bars: &[Bar]) -> Map<String, Value> {
+    let newest = bars.last().map(|bar| bar.close.0);
+    let over = |days: usize| {
+        let earlier = bars.len().checked_sub(days + 1).map(|at| bars[at].close.0);
+        let ratio = newest?.checked_div(earlier?)?;
+        ((ratio - Decimal::ONE) * Decimal::ONE_HUNDRED).to_f64()
+    };
+    HORIZONS.iter().map(|days| (days.to_string(), rounded(over(*days)))).collect()
+}
+
+fn average_volume(bars: &[Bar]) -> Value {
+    let Some(from) = bars.len().checked_sub(VOLUME_DAYS) else { return Value::Null };
+    let total: Decimal = bars[from..].iter().map(|bar| bar.volume.0).sum();
+    number((total / Decimal::from(VOLUME_DAYS)).round_dp(0))
+}

@@ -1,0 +1,112 @@
+//! The graph of a day: where one may cut, and what comes at or after a cut.
+
+use crate::desk_stage::{NODES, desk, run, usual};
+use crate::stage::{Stage, data};
+use papertape_agents::day::Change;
+use papertape_agents::graph::Graph;
+
+// Goal: one can cut a conversation at a node of the day or a step of it, and nowhere else.
+#[test]
+fn a_cut_is_a_node_or_a_step() {
+    let stage = Stage::new(data());
+    let graph = Graph::of(&stage.agent, &stage.symbols);
+    for fine in ["pre#1", "solo#1", "bar#1", "close#1", "solo#1/model#3", "solo#1/order#1", "pre#1/book#2"] {
+        assert_eq!(graph.check_cut(fine), Ok(()), "{fine}");
+        assert_eq!(graph.is_step(fine), fine.contains('/'));
+    }
+    for wrong in
+        ["", "solo", "solo#2", "late#1", "solo#1/", "solo#1/model", "solo#1/model#x", "solo#1/#1", "AAPL"]
+    {
+        let error = graph.check_cut(wrong).expect_err(wrong);
+        assert!(
+            error.contains("solo#1/model#3") && error.contains("pre#1, solo#1, bar#1, close#1, post#1"),
+            "{error}"
+        );
+    }
+}
+
+// Goal: a desk can be cut at a node of the day, a symbol, a node of it or its step, by the rounds that it
+// has.
+#[test]
+fn a_desk_is_cut_at_its_nodes() {
+    let stage = desk();
+    let graph = Graph::of(&stage.agent, &stage.symbols);
+    for fine in [
+        "pre#1",
+        "sizing#1",
+        "close#1",
+        "AAPL",
+        "IBM/Trader#1",
+        "AAPL/Bull Researcher#1",
+        "AAPL/Market Analyst#1/model#2",
+        "sizing#1/order#1",
+    ] {
+        assert_eq!(graph.check_cut(fine), Ok(()), "{fine}");
+    }
+    assert!(
+        !graph.is_step("AAPL") && !graph.is_step("AAPL/Trader#1") && graph.is_step("AAPL/Trader#1/model#1")
+    );
+    for wrong in [
+        "",
+        "/",
+        "solo#1",
+        "MSFT",
+        "MSFT/Trader#1",
+        "AAPL/Trader",
+        "AAPL/Bull Researcher#2",
+        "AAPL/node#1",
+        "AAPL/Trader#1/model",
+        "Trader#1",
+        "AAPL/",
+    ] {
+        let error = graph.check_cut(wrong).expect_err(wrong);
+        assert!(error.contains("AAPL/Trader#1/model#1") && error.contains("sizing#1"), "{error}");
+    }
+}
+
+// Goal: the declared order is the one that a desk really runs in.
+#[test]
+fn the_declared_order_is_the_real_one() {
+    let mut stage = desk();
+    let config = stage.agent.desk.as_mut().expect("a desk");
+    (config.max_debate_rounds, config.max_risk_discuss_rounds) = (2, 3);
+    let graph = Graph::of(&stage.agent, &stage.symbols);
+    let day = run(&stage, usual);
+    let nodes: Vec<String> = day
+        .nodes("AAPL")
+        .iter()
+        .map(|(asked, _)| format!("AAPL/{}#{}", asked["node"].as_str().expect("a name"), asked["round"]))
+        .collect();
+    assert_eq!(nodes.len(), 4 + 4 + 2 + 9 + 1);
+    for (at, node) in nodes.iter().enumerate() {
+        for (other, cut) in nodes.iter().enumerate() {
+            let after = if at < 4 && other < 4 { at == other } else { at >= other };
+            assert_eq!(graph.is_at_or_after(node, cut), after, "{node} and {cut}");
+        }
+        assert!(
+            graph.is_at_or_after(&format!("{node}/model#1"), "AAPL") && !graph.is_at_or_after(node, "IBM")
+        );
+        assert!(graph.is_at_or_after(node, "pre#1") && !graph.is_at_or_after(node, "sizing#1"));
+        assert!(graph.is_at_or_after("sizing#1/order#1", node) && graph.is_at_or_after("close#1", node));
+        assert!(!graph.is_at_or_after("pre#1/book#1", node) && !graph.is_at_or_after("AAPL", node));
+        assert!(graph.is_at_or_after("AAPL/node#3", node), "what sums up comes after");
+        assert!(!graph.is_at_or_after("IBM/Portfolio Manager#1", node), "symbols are apart");
+    }
+}
+
+// Goal: a change holds from its node on, in its symbol and in what all symbols lead to.
+#[test]
+fn a_change_holds_from_its_node_on() {
+    let mut stage = desk();
+    let mut changed = stage.agent.clone();
+    changed.model = "openai::other".parse().expect("a model");
+    stage.changes = vec![Change { at: "AAPL/Trader#1".to_owned(), agent: changed }];
+    let day = run(&stage, usual);
+    for symbol in ["AAPL", "IBM"] {
+        for (at, node) in NODES.iter().enumerate() {
+            let wanted = if symbol == "AAPL" && at >= 7 { "openai::other" } else { "openai::gpt-5" };
+            assert_eq!(day.asked(&format!("{symbol}/{node}/model#1"))["model"], wanted, "{symbol} {node}");
+        }
+    }
+    assert_eq!(day.metadata()["model"], "openai::other");
+}

@@ -1,0 +1,160 @@
+//! How an analysis came about: was its research whole, which nodes gave nothing, what was missing.
+//!
+//! Provenance is additive: it explains a result and never replaces the text of a debate. A session of
+//! several symbols carries it by symbol, and rolled up. Everything that reads it (answers, metrics,
+//! traces, imports) does so through [`extract`]. Timings are no part of it: a session reads no clock,
+//! so how long a node took is joined from its steps when somebody asks.
+
+mod quality;
+mod research;
+
+pub use quality::{DataQuality, QualityState, SampleQuality};
+pub use research::{Research, ResearchMode, ResearchStatus};
+
+use crate::id::Symbol;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A node that gave nothing, or not what it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Degradation {
+    /// The instrument that it was about; absent for what is about all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub symbol: Option<Symbol>,
+    /// The node, `Bull Researcher`.
+    pub node: String,
+    /// How it ended.
+    pub kind: DegradationKind,
+    /// Machine-readable: `bull_researcher_timeout`, `trader_unparseable`.
+    pub reason: String,
+    /// How long it ran, wall time in milliseconds. Filled in by readers, from the node's steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elapsed_ms: Option<u64>,
+}
+
+/// How a node ended that gave nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DegradationKind {
+    /// Its deadline passed.
+    Timeout,
+    /// It failed.
+    Error,
+}
+
+impl Degradation {
+    /// A node's degradation. `error` is the kind of its failure; `None`: its deadline passed.
+    #[must_use]
+    pub fn of(symbol: Option<Symbol>, node: &str, error: Option<&str>) -> Self {
+        Self {
+            symbol,
+            node: node.to_owned(),
+            kind: error.map_or(DegradationKind::Timeout, |_| DegradationKind::Error),
+            reason: reason(node, error),
+            elapsed_ms: None,
+        }
+    }
+}
+
+/// The reason of a degradation, `bull_researcher_timeout` or `bull_researcher_rate_limited`.
+#[must_use]
+pub fn reason(node: &str, error: Option<&str>) -> String {
+    let word = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
+    let node: String = node.chars().map(word).collect();
+    format!("{node}_{}", error.unwrap_or("timeout"))
+}
+
+/// What a document says of its own provenance.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Provenance {
+    /// The six fields, rolled up over all symbols; `None` where nothing was researched (an agent
+    /// without a debate).
+    pub research: Option<Research>,
+    /// The six fields of each symbol.
+    pub by_symbol: BTreeMap<Symbol, Research>,
+    /// Nodes that gave nothing, in path order.
+    pub degradations: Vec<Degradation>,
+    /// What the result rests on.
+    pub data_quality: DataQuality,
+}
+
+impl Provenance {
+    /// Of a session: its symbols' research, its degradations in path order, and the sources that were
+    /// not there, with the reason of each.
+    #[must_use]
+    pub fn of(
+        by_symbol: BTreeMap<Symbol, Research>,
+        degradations: Vec<Degradation>,
+        sources_missing: BTreeMap<String, String>,
+    ) -> Self {
+        let research = roll_up(by_symbol.values());
+        let data_quality = DataQuality::of(research.as_ref(), &degradations, sources_missing);
+        Self { research, by_symbol, degradations, data_quality }
+    }
+
+    /// Is any node degraded?
+    #[must_use]
+    pub fn is_degraded(&self) -> bool {
+        self.research.as_ref().is_some_and(Research::is_degraded) || !self.degradations.is_empty()
+    }
+
+    /// Does it count as a full-research sample? Any degradation, of research or of another node, takes
+    /// that away.
+    #[must_use]
+    pub fn sample_quality(&self) -> SampleQuality {
+        let state = self.data_quality.state;
+        let whole = matches!(state, QualityState::Ok) && !self.is_degraded();
+        if whole { SampleQuality::FullResearch } else { SampleQuality::DegradedResearch }
+    }
+}
+
+/// The six fields of several symbols as one: degraded if any is. The first reason in path order
+/// stands; a dimension is covered where it is for every symbol; the confidence is the lowest.
+/// `None` of none.
+#[must_use]
+pub fn roll_up<'a>(by_symbol: impl IntoIterator<Item = &'a Research>) -> Option<Research> {
+    let mut symbols = by_symbol.into_iter();
+    let mut all = symbols.next()?.clone();
+    for one in symbols {
+        if one.is_degraded() {
+            all.research_status = ResearchStatus::Degraded;
+            all.research_mode = ResearchMode::DegradedSynthesis;
+        }
+        for node in &one.timed_out_nodes {
+            if !all.timed_out_nodes.contains(node) {
+                all.timed_out_nodes.push(node.clone());
+            }
+        }
+        all.degraded_reason = all.degraded_reason.or_else(|| one.degraded_reason.clone());
+        all.covered_dimensions.retain(|dimension| one.covered_dimensions.contains(dimension));
+        all.manager_confidence = match (all.manager_confidence, one.manager_confidence) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (None, _) | (_, None) => None,
+        };
+    }
+    Some(all)
+}
+
+/// The provenance in a document: a session's metadata, a live answer, or a full state with the six
+/// fields flat in its `investment_debate_state`. A document without any says nothing, and counts as
+/// whole; what cannot be read counts as degraded.
+#[must_use]
+pub fn extract(document: &Value) -> Provenance {
+    let rolled_up = match (&document["research"], &document["investment_debate_state"]) {
+        (Value::Null, state) if state.get("research_status").is_some() => Some(Research::read(state)),
+        (Value::Null, _) => None,
+        (research, _) => Some(Research::read(research)),
+    };
+    let symbols = document["by_symbol"].as_object().into_iter().flatten();
+    let by_symbol: BTreeMap<Symbol, Research> = symbols
+        .filter(|(_, one)| one["research"].is_object())
+        .map(|(symbol, one)| (Symbol::new(symbol), Research::read(&one["research"])))
+        .collect();
+    let degradations: Vec<Degradation> =
+        serde_json::from_value(document["degradations"].clone()).unwrap_or_default();
+    let research = rolled_up.or_else(|| roll_up(by_symbol.values()));
+    let data_quality = serde_json::from_value(document["data_quality"].clone())
+        .unwrap_or_else(|_| DataQuality::of(research.as_ref(), &degradations, BTreeMap::new()));
+    Provenance { research, by_symbol, degradations, data_quality }
+}

@@ -1,0 +1,106 @@
+//! A task as it is shown: lines of facts, and fences with the texts of others.
+
+use crate::house::number;
+use rust_decimal::Decimal;
+use serde_json::Value;
+
+/// How a fence's lines begin and end, and what stands before each line inside.
+const OPENING: &str = "<<<DATA from ";
+const CLOSING: &str = "DATA>>>";
+const PREFIX: &str = "| ";
+
+/// A task.
+#[derive(Debug)]
+pub(super) struct Task<'a> {
+    /// Its own lines: those outside of every fence.
+    lines: Vec<&'a str>,
+    /// Fenced texts by their source.
+    fences: Vec<(&'a str, String)>,
+}
+
+impl<'a> Task<'a> {
+    pub(super) fn read(text: &'a str) -> Self {
+        let mut task = Self { lines: Vec::new(), fences: Vec::new() };
+        let mut open: Option<(&str, String)> = None;
+        for line in text.lines() {
+            match &mut open {
+                Some((_, inside)) if line.starts_with(PREFIX) => {
+                    inside.push_str(&line[PREFIX.len()..]);
+                    inside.push('\n');
+                }
+                Some(_) if line.starts_with(CLOSING) => task.fences.extend(open.take()),
+                // Nothing else stands in a fence; what does is nobody's.
+                Some(_) => {}
+                None => match line.strip_prefix(OPENING) {
+                    Some(source) => open = Some((source, String::new())),
+                    None => task.lines.push(line),
+                },
+            }
+        }
+        task.fences.extend(open);
+        task
+    }
+
+    /// What stands behind `label:` on a line of the task's own; the first such line counts.
+    fn line(&self, label: &str) -> Option<&'a str> {
+        self.lines.iter().find_map(|line| line.strip_prefix(label)?.strip_prefix(':')).map(str::trim)
+    }
+
+    pub(super) fn symbol(&self) -> &'a str {
+        self.line("Symbol").unwrap_or("?")
+    }
+
+    pub(super) fn date(&self) -> &'a str {
+        self.line("Date").unwrap_or("?")
+    }
+
+    fn json(&self, label: &str) -> Value {
+        self.line(label).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    }
+
+    /// Today's price; `None` where there is none.
+    pub(super) fn price(&self) -> Option<Decimal> {
+        number::read(&self.json("Prices")["price"]).filter(|price| *price > Decimal::ZERO)
+    }
+
+    /// A normal day's range.
+    pub(super) fn atr(&self) -> Option<Decimal> {
+        number::read(&self.json("Prices")["atr_14"]).filter(|atr| *atr > Decimal::ZERO)
+    }
+
+    /// A number of the account: `cash`, `equity`.
+    pub(super) fn account(&self, key: &str) -> Option<Decimal> {
+        number::read(&self.json("Account")[key])
+    }
+
+    /// How much of the symbol is held, below zero short.
+    pub(super) fn held(&self) -> Decimal {
+        let account = self.json("Account");
+        let positions = account["positions"].as_array();
+        let own = positions.into_iter().flatten().find(|position| position["symbol"] == self.symbol());
+        own.and_then(|position| number::read(&position["quantity"])).unwrap_or_default()
+    }
+
+    /// Does an order of the symbol wait?
+    pub(super) fn waits(&self) -> bool {
+        let orders = self.json("Open orders");
+        orders.as_array().into_iter().flatten().any(|order| order["symbol"] == self.symbol())
+    }
+
+    /// The most that the symbol may be worth, as a share of equity.
+    pub(super) fn cap(&self) -> Option<Decimal> {
+        number::read(&self.json("Risk limits")["symbol_cap"]).filter(|cap| *cap > Decimal::ZERO)
+    }
+
+    /// The text of the colleague whose fence begins so.
+    pub(super) fn fence(&self, source: &str) -> Option<&str> {
+        self.fences.iter().find(|(name, _)| name.starts_with(source)).map(|(_, text)| text.as_str())
+    }
+}
+
+/// A tool's answer, fenced or not, as JSON; null where it is none.
+pub(super) fn tool_answer(content: &str) -> Value {
+    let task = Task::read(content);
+    let text = task.fences.first().map_or(content, |(_, text)| text.as_str());
+    serde_json::from_str(text.trim()).unwrap_or_default()
+}

@@ -1,0 +1,106 @@
+//! A desk's roles, played by rules: the analysts read their tools, the others read the figures that
+//! colleagues have handed on, and nobody reads an instruction out of a text.
+//!
+//! Who it is stands in the first line of the system prompt, `Role: …` (`角色：…`). What it is asked about
+//! stands in the task's own lines. Of fenced texts a role reads three things alone, each at its fixed
+//! place: the figures (see [`figures`]) of its colleagues, the plan's rating and the proposal's action.
+
+mod analyst;
+mod debate;
+mod decide;
+mod figures;
+mod materials;
+mod risk;
+mod text;
+mod view;
+
+use super::Draft;
+use super::day::Language;
+use super::strategy::Strategy;
+use materials::Task;
+use papertape_core::message::{Message, ModelRequest};
+
+/// Who is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Market,
+    Sentiment,
+    News,
+    Fundamentals,
+    Bull,
+    Bear,
+    ResearchManager,
+    Trader,
+    Aggressive,
+    Conservative,
+    Neutral,
+    PortfolioManager,
+}
+
+/// What every role is given.
+struct Asked<'a> {
+    request: &'a ModelRequest,
+    strategy: Strategy,
+    language: Language,
+    task: Task<'a>,
+}
+
+/// The role's next turn; `None` where the system prompt names no role of a desk.
+pub(super) fn draft(request: &ModelRequest, strategy: Strategy) -> Option<Draft> {
+    let first = request.instructions.as_deref()?.trim_start().lines().next()?.trim();
+    let english = first.strip_prefix("Role:");
+    let name =
+        english.or_else(|| first.strip_prefix("角色：")).or_else(|| first.strip_prefix("角色:"))?.trim();
+    let role = Role::named(name)?;
+    let language = if english.is_some() { Language::English } else { Language::Chinese };
+    // The task is what the desk asked first; a later turn asks for its repair.
+    let task = request.messages.iter().find_map(|message| match message {
+        Message::User { content } => Some(content.as_str()),
+        _ => None,
+    })?;
+    let asked = Asked { request, strategy, language, task: Task::read(task) };
+    Some(match role {
+        Role::Market => analyst::market(&asked),
+        Role::Sentiment => analyst::sentiment(&asked),
+        Role::News => analyst::news(&asked),
+        Role::Fundamentals => analyst::fundamentals(&asked),
+        Role::Bull => debate::bull(&asked),
+        Role::Bear => debate::bear(&asked),
+        Role::ResearchManager => decide::plan(&asked),
+        Role::Trader => decide::proposal(&asked),
+        Role::Aggressive => risk::aggressive(&asked),
+        Role::Conservative => risk::conservative(&asked),
+        Role::Neutral => risk::neutral(&asked),
+        Role::PortfolioManager => decide::decision(&asked),
+    })
+}
+
+impl Role {
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "Market Analyst" => Self::Market,
+            "Sentiment Analyst" | "Social Analyst" | "Social Media Analyst" => Self::Sentiment,
+            "News Analyst" => Self::News,
+            "Fundamentals Analyst" => Self::Fundamentals,
+            "Bull Researcher" => Self::Bull,
+            "Bear Researcher" => Self::Bear,
+            "Research Manager" => Self::ResearchManager,
+            "Trader" => Self::Trader,
+            "Aggressive Analyst" => Self::Aggressive,
+            "Conservative Analyst" => Self::Conservative,
+            "Neutral Analyst" => Self::Neutral,
+            "Portfolio Manager" => Self::PortfolioManager,
+            _ => return None,
+        })
+    }
+}
+
+impl Asked<'_> {
+    /// One of two texts, by the language of the prompt.
+    fn say(&self, english: impl Into<String>, chinese: impl Into<String>) -> String {
+        match self.language {
+            Language::English => english.into(),
+            Language::Chinese => chinese.into(),
+        }
+    }
+}

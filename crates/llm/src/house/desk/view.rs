@@ -1,0 +1,90 @@
+//! A strategy's rating of a symbol, from its figures.
+
+use super::figures::Figures;
+use crate::house::plan::Opinion;
+use crate::house::strategy::{Reason, Stance, Strategy};
+use rust_decimal::Decimal;
+
+/// A rating of five.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rating {
+    Buy,
+    Overweight,
+    Hold,
+    Underweight,
+    Sell,
+}
+
+impl Rating {
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Buy => "Buy",
+            Self::Overweight => "Overweight",
+            Self::Hold => "Hold",
+            Self::Underweight => "Underweight",
+            Self::Sell => "Sell",
+        }
+    }
+
+    pub(super) const fn chinese(self) -> &'static str {
+        match self {
+            Self::Buy => "买入",
+            Self::Overweight => "增持",
+            Self::Hold => "持有",
+            Self::Underweight => "减持",
+            Self::Sell => "卖出",
+        }
+    }
+
+    /// 1 for more, -1 for less.
+    pub(super) const fn direction(self) -> i8 {
+        match self {
+            Self::Buy | Self::Overweight => 1,
+            Self::Hold => 0,
+            Self::Underweight | Self::Sell => -1,
+        }
+    }
+
+    /// By either name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        let all = [Self::Buy, Self::Overweight, Self::Hold, Self::Underweight, Self::Sell];
+        all.into_iter().find(|rating| rating.as_str() == name || rating.chinese() == name)
+    }
+}
+
+/// What the strategy makes of the figures: a rating, and its reason as the solo trader has it.
+pub(super) fn view(strategy: Strategy, figures: Figures, symbol: &str) -> (Rating, Opinion) {
+    // Once as one who has none, once as one who has some.
+    let judge = |held: Decimal, owns_any: bool| strategy.judge(&figures.facts(symbol, held), owns_any);
+    let (new, reason) = judge(Decimal::ZERO, false);
+    let (kept, _) = judge(Decimal::ONE, true);
+    let rating = match (new, kept) {
+        (Stance::Want, _) if is_mild(strategy, figures) => Rating::Overweight,
+        (Stance::Want, _) => Rating::Buy,
+        (Stance::Leave, Stance::Leave) if is_mild(strategy, figures) => Rating::Underweight,
+        (Stance::Leave, Stance::Leave) => Rating::Sell,
+        _ => Rating::Hold,
+    };
+    let opinion = Opinion { facts: figures.facts(symbol, Decimal::ZERO), stance: new, reason };
+    (rating, opinion)
+}
+
+/// Is it a weaker case: a rise that is getting hot, a fall just below the average, an RSI just outside?
+fn is_mild(strategy: Strategy, figures: Figures) -> bool {
+    let rsi = figures.rsi_14;
+    let beyond = |low: i64, high: i64| rsi.is_some_and(|rsi| rsi >= low.into() && rsi <= high.into());
+    match strategy {
+        Strategy::Momentum => {
+            let near = figures.price.zip(figures.sma_50.or(figures.sma_20));
+            let near = near.is_some_and(|(price, slow)| price < slow && price >= slow * Decimal::new(98, 2));
+            near || rsi.is_some_and(|rsi| rsi > Decimal::from(70))
+        }
+        Strategy::Contrarian => beyond(25, 75),
+        Strategy::BuyAndHold => false,
+    }
+}
+
+/// Is the reason that there is nothing to judge by?
+pub(super) fn is_blind(opinion: &Opinion) -> bool {
+    matches!(opinion.reason, Reason::NoPrice | Reason::TooLittleHistory)
+}
