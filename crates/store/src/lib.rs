@@ -37,6 +37,7 @@ mod sqlite;
 mod store;
 mod texts;
 mod value;
+mod vectors;
 mod verify;
 
 pub use error::StoreError;
@@ -46,4 +47,5 @@ pub use read::{
     Remembered, ResultFilter, SessionFilter, SessionResult, SessionView, StepView, TradeFilter, Used,
 };
 pub use store::{Store, Target};
+pub use vectors::{StoredVector, VectorFor};
 pub use verify::{Broken, ChainReport, SessionHead};

@@ -32,6 +32,12 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0003_memory.sql"),
         postgres: include_str!("../migrations/postgres/0003_memory.sql"),
     },
+    Migration {
+        version: 4,
+        name: "vectors",
+        sqlite: include_str!("../migrations/sqlite/0004_vectors.sql"),
+        postgres: include_str!("../migrations/postgres/0004_vectors.sql"),
+    },
 ];
 
 const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_version (

@@ -7,6 +7,7 @@ use crate::db::Db;
 use crate::error::StoreError;
 use crate::fence::Fence;
 use crate::texts;
+use crate::vectors;
 use crate::value::params;
 use papertape_core::id::ContentHash;
 use papertape_core::json;
@@ -40,7 +41,8 @@ fn events(write: &Write) -> usize {
         | Write::Intent(_)
         | Write::Attempt { .. }
         | Write::CloseScope { .. }
-        | Write::Summary { .. } => 0,
+        | Write::Summary { .. }
+        | Write::Vector(_) => 0,
     }
 }
 
@@ -80,6 +82,10 @@ impl Applying<'_> {
             Write::CloseScope { scope } => self.close_scope(scope).await,
             Write::Instructions { node, hash } => self.instructions(node, *hash).await,
             Write::Summary { path, summary } => self.summary(path.as_ref(), summary).await,
+            Write::Vector(row) => {
+                let Self { db, head, .. } = self;
+                vectors::of_own(*db, (&head.job, &head.agent), row).await
+            }
             Write::CloseSession(close) => self.close(close).await,
         }
     }
