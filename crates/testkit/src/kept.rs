@@ -2,7 +2,9 @@
 
 use papertape_core::id::ContentHash;
 use papertape_core::json::to_value;
-use papertape_core::record::{AttemptEnd, CloseSession, Implied, MessageRow, StepEnd, TapeRow, VectorRow, Write};
+use papertape_core::record::{
+    AttemptEnd, CloseSession, Implied, MessageRow, StepEnd, TapeRow, VectorRow, Write,
+};
 use papertape_core::tape::{Class, OutcomeKind, State, StepPath, expand, expand_request};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
