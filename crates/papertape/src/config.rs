@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use papertape_agents::config::AgentConfig;
 use papertape_agents::memory::MemorySettings;
 use papertape_core::broker::MarketProfile;
+use papertape_core::message::ModelName;
 use papertape_llm::ModelsConfig;
 use papertape_runtime::budget::Budget;
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,8 @@ pub struct Config {
     pub log_format: LogFormat,
     /// Model providers and prices.
     pub models: ModelsConfig,
+    /// Sentence models.
+    pub embeddings: EmbeddingsConfig,
     /// Outside tool servers (MCP) by name.
     pub tools: BTreeMap<String, ToolServer>,
     /// Market profiles of your own by name, beside `us_equity`, `cn_a_share` and `crypto`.
@@ -52,6 +55,14 @@ pub struct Config {
     pub worker: WorkerConfig,
     /// The server.
     pub server: ServerConfig,
+}
+
+/// What says what reflections mean.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EmbeddingsConfig {
+    /// The sentence model, `provider::model`; absent: reflections are found by words alone.
+    pub model: Option<ModelName>,
 }
 
 /// Whose data it is.
@@ -195,6 +206,7 @@ impl Default for Config {
             log: None,
             log_format: LogFormat::Text,
             models: ModelsConfig::default(),
+            embeddings: EmbeddingsConfig::default(),
             tools: BTreeMap::new(),
             markets: BTreeMap::new(),
             prompts: PromptsConfig::default(),
