@@ -16,7 +16,7 @@ use papertape_core::market::{Dataset, MarketView, TradingDay};
 use papertape_core::message::ModelName;
 use papertape_core::money::{Money, Price};
 use papertape_core::record::{
-    CloseSession, DayStatus, HoldingRow, Implied, SnapshotRow, StartingPosition, Text,
+    CloseSession, DayStatus, HoldingRow, Implied, SnapshotRow, StartingPosition, Text, VectorRow,
 };
 use papertape_core::tape::{Class, Ctx, Doc, Entry, Key, OutcomeKind, Stop};
 use papertape_core::time::Date;
@@ -87,6 +87,8 @@ pub struct DayInput<'a> {
     pub last: bool,
     /// What of the trader's memory is on.
     pub memory: MemorySettings,
+    /// The model that says what lessons mean; absent: they are chosen by words alone.
+    pub embedding: Option<&'a ModelName>,
 }
 
 /// An agent that is another one from a place of the day on.
@@ -122,6 +124,8 @@ pub struct DayResult {
     pub closing: CloseSession,
     /// Texts that the state's document refers to.
     pub texts: Vec<Text>,
+    /// What the day's reflections mean, for those who search them.
+    pub vectors: Vec<VectorRow>,
 }
 
 /// Runs the day. The same input on the same tape gives the same result and performs nothing.
@@ -182,11 +186,11 @@ pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) ->
     }
     keep_marks(&mut ctx, &end, &at_close).await?;
 
-    let memory = diary.post(root, &end.journal, books.account()).await?;
+    let (memory, vectors) = diary.post(root, &end.journal, books.account()).await?;
     let state = StartState { books, notices, memory, seed };
     let (document, texts) = state.to_doc().into_parts();
     let closing = closing(input, &work, starting, &end, document);
-    Ok(DayResult { state, closing, texts })
+    Ok(DayResult { state, closing, texts, vectors })
 }
 
 /// What an agent has done in its session.

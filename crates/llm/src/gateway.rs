@@ -75,6 +75,23 @@ impl Gateway {
         })
     }
 
+    /// The texts as vectors, in their order, by a provider's embedding model. One call is one attempt.
+    ///
+    /// # Errors
+    /// As [`Models::call`]; [`FailureKind::BadRequest`] for a house model, which makes none.
+    pub async fn embed(
+        &self,
+        model: &ModelName,
+        texts: Vec<String>,
+    ) -> Result<Vec<Vec<f32>>, AttemptFailure> {
+        if model.is_house() {
+            let why = format!("`{model}` makes no vectors");
+            return Err(failure::plain(FailureKind::BadRequest, why));
+        }
+        let provider = self.provider(model).map_err(|why| failure::plain(FailureKind::BadRequest, why))?;
+        provider.embed(&self.client, &model.model, texts).await.map_err(|failure| *failure)
+    }
+
     async fn attempt(
         &self,
         request: &ModelRequest,

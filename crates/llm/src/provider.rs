@@ -7,6 +7,7 @@ use crate::{failure, salvage, wire};
 use futures::StreamExt as _;
 use genai::adapter::AdapterKind;
 use genai::chat::{ChatOptions, ChatRequest, ChatStreamEvent, StreamEnd};
+use genai::embed::EmbedRequest;
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, Headers, ModelIden, ServiceTarget};
 use papertape_core::message::{FailureKind, ModelName, ModelRequest};
@@ -64,7 +65,7 @@ impl Provider {
         request: &ModelRequest,
         delta: Option<DeltaSink<'_>>,
     ) -> Result<Answer, Box<AttemptFailure>> {
-        let target = self.target(&request.model.model)?;
+        let target = self.target(&request.model.model, "chat/completions")?;
         let chat = wire::conversation(request, self.kind)?;
         let options = wire::options(request, self.kind)?;
         let parts = if self.stream {
@@ -77,6 +78,31 @@ impl Provider {
             parts
         };
         parts.into_answer()
+    }
+
+    /// The texts' vectors, in the order of the texts. One attempt.
+    pub(crate) async fn embed(
+        &self,
+        client: &Client,
+        model: &str,
+        texts: Vec<String>,
+    ) -> Result<Vec<Vec<f32>>, Box<AttemptFailure>> {
+        let count = texts.len();
+        let target = self.target(model, "embeddings")?;
+        let request = EmbedRequest::new_batch(texts);
+        let answer = client.exec_embed(target, request, None).with_subscriber(silence()).await;
+        let mut found = answer.map_err(|error| Box::new(failure::from_library(&error)))?.embeddings;
+        found.sort_by_key(|embedding| embedding.index);
+        let whole = found.len() == count
+            && found.iter().zip(0..).all(|(embedding, index)| embedding.index == index)
+            && found.iter().all(|embedding| {
+                !embedding.vector.is_empty() && embedding.vector.iter().all(|number| number.is_finite())
+            });
+        if !whole {
+            let message = format!("{count} vectors were asked for, and the answer has others");
+            return Err(Box::new(failure::plain(FailureKind::BadAnswer, message)));
+        }
+        Ok(found.into_iter().map(|embedding| embedding.vector).collect())
     }
 
     async fn whole(
@@ -154,11 +180,12 @@ impl Provider {
         ))
     }
 
-    fn target(&self, model: &str) -> Result<ServiceTarget, Box<AttemptFailure>> {
+    /// `path`: what is called, where an address has to be given whole.
+    fn target(&self, model: &str, path: &str) -> Result<ServiceTarget, Box<AttemptFailure>> {
         let auth = match &self.key {
             Key::Found { value, .. } => AuthData::from_single(value.expose_secret()),
             Key::NotNeeded => {
-                AuthData::RequestOverride { url: self.chat_completions_url(), headers: Headers::default() }
+                AuthData::RequestOverride { url: self.url_of(path), headers: Headers::default() }
             }
             Key::Missing(why) => {
                 return Err(Box::new(failure::plain(FailureKind::Unauthorised, why.clone())));
@@ -173,9 +200,9 @@ impl Provider {
         })
     }
 
-    fn chat_completions_url(&self) -> String {
+    fn url_of(&self, path: &str) -> String {
         let mut url = self.base_url.clone();
-        url.set_path(&format!("{}chat/completions", self.base_url.path()));
+        url.set_path(&format!("{}{path}", self.base_url.path()));
         url.into()
     }
 

@@ -1,6 +1,7 @@
 //! Compose: the one place where concrete types meet.
 
 use crate::config::{Config, Mode, prompt_overrides};
+use crate::embeddings::{self, Embeddings, OutsideTools, VectorIndex};
 use crate::mcp::McpTools;
 use crate::streams::Streams;
 use anyhow::{Context as _, Result};
@@ -34,6 +35,10 @@ pub struct App {
     pub catalogue: Arc<Catalogue>,
     /// Model providers.
     pub gateway: Arc<Gateway>,
+    /// Sentence models.
+    pub embeddings: Arc<Embeddings>,
+    /// The vectors of reflections, as they are searched.
+    pub vectors: Arc<VectorIndex>,
     /// Runs jobs in this process.
     pub worker: Worker,
     /// Open streams of this process.
@@ -97,11 +102,13 @@ impl App {
         };
         let redactor = redactor(&config, &gateway)?;
         let catalogue = Arc::new(catalogue);
+        let model_dir = embeddings::house::dir(&config.data_dir);
+        let embeddings = Arc::new(Embeddings::new(Arc::clone(&gateway), model_dir));
         let services = Services {
             record: Arc::new(store.clone()),
             queue: Arc::new(store.clone()),
             models: Arc::clone(&gateway) as _,
-            tools: Arc::new(McpTools::new(config.tools.clone())),
+            tools: Arc::new(OutsideTools::new(McpTools::new(config.tools.clone()), Arc::clone(&embeddings))),
             clock: Arc::new(SystemClock),
             datasets: Arc::new(Opened(Arc::clone(&catalogue))),
             prompts: Arc::new(prompts),
@@ -115,12 +122,15 @@ impl App {
             parallel_jobs: config.worker.parallel_jobs,
         };
         let worker = Worker::new(services.clone(), options);
+        let vectors = Arc::default();
         Ok(Self {
             config: Arc::new(config),
             store,
             services,
             catalogue,
             gateway,
+            embeddings,
+            vectors,
             worker,
             streams: Arc::default(),
         })

@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use papertape_agents::config::AgentConfig;
 use papertape_agents::memory::MemorySettings;
 use papertape_core::broker::MarketProfile;
+use papertape_core::message::ModelName;
 use papertape_llm::ModelsConfig;
 use papertape_market::download::DownloadConfig;
 use papertape_runtime::budget::Budget;
@@ -43,6 +44,8 @@ pub struct Config {
     pub models: ModelsConfig,
     /// Sources of market data.
     pub download: DownloadConfig,
+    /// Sentence models.
+    pub embeddings: EmbeddingsConfig,
     /// Outside tool servers (MCP) by name.
     pub tools: BTreeMap<String, ToolServer>,
     /// Market profiles of your own by name, beside `us_equity`, `cn_a_share` and `crypto`.
@@ -57,6 +60,14 @@ pub struct Config {
     pub worker: WorkerConfig,
     /// The server.
     pub server: ServerConfig,
+}
+
+/// What says what reflections mean.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EmbeddingsConfig {
+    /// The sentence model, `provider::model`; absent: reflections are found by words alone.
+    pub model: Option<ModelName>,
 }
 
 /// Whose data it is.
@@ -212,6 +223,7 @@ impl Default for Config {
             log_format: LogFormat::Text,
             models: ModelsConfig::default(),
             download: DownloadConfig::default(),
+            embeddings: EmbeddingsConfig::default(),
             tools: BTreeMap::new(),
             markets: BTreeMap::new(),
             prompts: PromptsConfig::default(),

@@ -9,6 +9,7 @@ pub mod api;
 pub mod app;
 pub mod cli;
 pub mod config;
+pub mod embeddings;
 pub mod mcp;
 pub mod streams;
 pub mod trigger;

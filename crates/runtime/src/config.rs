@@ -6,7 +6,7 @@ use papertape_agents::memory::MemorySettings;
 use papertape_core::broker::MarketProfile;
 use papertape_core::id::{AgentName, ContentHash, JobId, Symbol};
 use papertape_core::json::{self, to_value};
-use papertape_core::message::FORMAT_VERSION;
+use papertape_core::message::{FORMAT_VERSION, ModelName};
 use papertape_core::money::Money;
 use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
@@ -43,6 +43,9 @@ pub struct SimulationConfig {
     /// The job whose memory each agent starts with; its content is in the start states.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_from: Option<JobId>,
+    /// The model that says which lessons mean what a trader is about; by words alone where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedding: Option<ModelName>,
     /// Hash of each agent's start state, a document of the record.
     pub starts: BTreeMap<AgentName, ContentHash>,
     /// Which earlier jobs agents go on from.
@@ -133,6 +136,9 @@ impl SimulationConfig {
         });
         if !self.memory.is_off() {
             whole["memory"] = to_value(&self.memory);
+        }
+        if let Some(model) = &self.embedding {
+            whole["embedding"] = json!(model);
         }
         json::hash(&whole)
     }

@@ -59,6 +59,7 @@ impl AgentDay {
             day,
             last,
             memory: config.memory,
+            embedding: config.embedding.as_ref(),
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::services::Services;
 use crate::stopping::StopSignal;
 use futures::FutureExt as _;
 use futures::future::{Either, select};
+use papertape_agents::memory::EMBEDDINGS;
 use papertape_core::id::{AgentName, ContentHash};
 use papertape_core::message::{CallFailure, FailureKind, ModelReply, ModelRequest, Usage};
 use papertape_core::ports::{Answer, AttemptFailure, BoxFuture, ExternalCall, ExternalReply};
@@ -247,7 +248,9 @@ impl Host for LiveHost {
             };
             // A call that failed may have taken effect all the same: one attempt, whatever the tool. Only
             // an intent that a crash left open is sent again, and only where the tool can be repeated.
-            let options = CallOptions { max_attempts: 1, ..options };
+            // A sentence model changes nothing outside, and may be asked again.
+            let once_only = call.server != EMBEDDINGS;
+            let options = if once_only { CallOptions { max_attempts: 1, ..options } } else { options };
             self.attempts((path, options, first), None, |_| None, |_| {}, once).await
         }
         .boxed()

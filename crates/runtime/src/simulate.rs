@@ -194,6 +194,7 @@ impl Plan<'_> {
         let result = run_day(&mut root, &input, start).await?;
         let status = result.closing.status;
         let mut writes: Vec<Write> = result.texts.into_iter().map(Write::Text).collect();
+        writes.extend(result.vectors.into_iter().map(Write::Vector));
         writes.push(Write::Text(result.closing.state.clone()));
         writes.push(Write::CloseSession(Box::new(result.closing)));
         session.finish(writes).await?;

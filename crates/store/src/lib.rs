@@ -38,6 +38,7 @@ mod sqlite;
 mod store;
 mod texts;
 mod value;
+mod vectors;
 mod verify;
 
 pub use error::StoreError;
@@ -49,4 +50,5 @@ pub use read::{
     SessionView, StepView, TradeFilter, Used,
 };
 pub use store::{Store, Target};
+pub use vectors::{StoredVector, VectorFor};
 pub use verify::{Broken, ChainReport, SessionHead};

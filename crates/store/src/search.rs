@@ -63,6 +63,10 @@ pub(crate) fn condition(backend: Backend, column: &str, question: &str) -> Optio
     if words.is_empty() {
         return None;
     }
+    Some(for_words(backend, column, &words))
+}
+
+fn for_words(backend: Backend, column: &str, words: &[Word]) -> (String, Value) {
     // Words are letters and digits alone, so that quotes cannot end early.
     let render = |quote: char, prefix: &str, and: &str| {
         let all: Vec<String> = words
@@ -71,7 +75,7 @@ pub(crate) fn condition(backend: Backend, column: &str, question: &str) -> Optio
             .collect();
         Value::Text(all.join(and))
     };
-    Some(match backend {
+    match backend {
         Backend::Sqlite => (
             format!("{column} IN (SELECT rowid FROM text_search WHERE text_search MATCH ?)"),
             render('"', "*", " AND "),
@@ -83,7 +87,13 @@ pub(crate) fn condition(backend: Backend, column: &str, question: &str) -> Optio
             ),
             render('\'', ":*", " & "),
         ),
-    })
+    }
+}
+
+/// A condition for each word of the question by itself, as [`condition`] has one for all of them.
+pub(crate) fn conditions(backend: Backend, column: &str, question: &str) -> Vec<(String, Value)> {
+    let words: Vec<Word> = words(question, false).into_iter().take(QUESTION_WORDS).collect();
+    words.iter().map(|word| for_words(backend, column, std::slice::from_ref(word))).collect()
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

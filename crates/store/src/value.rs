@@ -95,6 +95,21 @@ impl FromValue for String {
     }
 }
 
+impl FromValue for Vec<u8> {
+    fn from_value(value: Value) -> Result<Self, String> {
+        match value {
+            Value::Blob(bytes) => Ok(bytes),
+            other => unfit(&other),
+        }
+    }
+}
+
+impl From<&Vec<u8>> for Value {
+    fn from(value: &Vec<u8>) -> Self {
+        Self::Blob(value.clone())
+    }
+}
+
 impl FromValue for Decimal {
     fn from_value(value: Value) -> Result<Self, String> {
         match value {

@@ -2,7 +2,9 @@
 
 use papertape_core::id::ContentHash;
 use papertape_core::json::to_value;
-use papertape_core::record::{AttemptEnd, CloseSession, Implied, MessageRow, StepEnd, TapeRow, Write};
+use papertape_core::record::{
+    AttemptEnd, CloseSession, Implied, MessageRow, StepEnd, TapeRow, VectorRow, Write,
+};
 use papertape_core::tape::{Class, OutcomeKind, State, StepPath, expand, expand_request};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -20,6 +22,8 @@ pub struct Kept {
     pub summaries: BTreeMap<Option<StepPath>, Result<String, String>>,
     /// The session's end.
     pub closing: Option<CloseSession>,
+    /// Vectors of reflections.
+    pub vectors: Vec<VectorRow>,
     /// How many transactions there were.
     pub commits: usize,
 }
@@ -138,6 +142,7 @@ impl Kept {
             Write::Summary { path, summary } => {
                 self.summaries.insert(path, summary);
             }
+            Write::Vector(row) => self.vectors.push(row),
             Write::CloseSession(closing) => self.closing = Some(*closing),
         }
     }

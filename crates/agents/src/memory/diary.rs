@@ -4,6 +4,7 @@
 use super::ask::{Asked, Asker};
 use super::facts::Facts;
 use super::lessons::Lesson;
+use super::meaning;
 use super::parts::Parts;
 use super::past::Reader;
 use super::reflect::{self, About};
@@ -18,8 +19,9 @@ use papertape_core::id::Symbol;
 use papertape_core::json::to_value;
 use papertape_core::ledger::Account;
 use papertape_core::market::TradingDay;
+use papertape_core::message::ModelName;
 use papertape_core::money::Money;
-use papertape_core::record::{ContextState, Implied, ReflectionRow, RoundRow, Source};
+use papertape_core::record::{ContextState, Implied, ReflectionRow, RoundRow, Source, VectorRow};
 use papertape_core::tape::{Class, Ctx, Entry, Key, OutcomeKind, Stop};
 use papertape_core::time::Timestamp;
 use serde_json::{Value, json};
@@ -50,6 +52,9 @@ pub struct Diary<'a> {
     /// Rows of contexts that wait for a step.
     rows: Vec<Implied>,
     lost: bool,
+    embedding: Option<&'a ModelName>,
+    /// What reflections of this job mean that were embedded today.
+    vectors: Vec<VectorRow>,
 }
 
 impl<'a> Diary<'a> {
@@ -74,6 +79,8 @@ impl<'a> Diary<'a> {
             closings: Vec::new(),
             rows: Vec::new(),
             lost: false,
+            embedding: input.embedding,
+            vectors: Vec::new(),
         }
     }
 
@@ -93,7 +100,19 @@ impl<'a> Diary<'a> {
             self.explain(&round, self.day.open);
             self.opened.clear();
         }
-        self.keep_rows(pre, None).await
+        self.keep_rows(pre, None).await?;
+        // What was taken over from another job, or could not be embedded then.
+        self.embed(pre).await
+    }
+
+    /// Gives lessons a vector that have none of the model: none is embedded twice. Where the model fails,
+    /// they are left to the next day, and found by words until then.
+    async fn embed(&mut self, ctx: &mut Ctx) -> Result<(), Stop> {
+        let Some(model) = self.embedding.filter(|_| self.settings.mode.trades()) else { return Ok(()) };
+        let options = self.asker.agent.limits.call_options();
+        let lessons = &mut self.memory.archive;
+        self.vectors.extend(meaning::embed(ctx, model, options, lessons).await?);
+        Ok(())
     }
 
     /// What the trader may be told of its past.
@@ -107,6 +126,7 @@ impl<'a> Diary<'a> {
             instant: self.day.open,
             account,
             symbols: self.symbols,
+            embedding: self.embedding.map(|model| (model, self.asker.agent.limits.call_options())),
         }
     }
 
@@ -121,9 +141,14 @@ impl<'a> Diary<'a> {
     ///
     /// # Errors
     /// A stop. A model that fails is none: the template stands in for it, and that is marked.
-    pub async fn post(mut self, root: &Ctx, journal: &Journal, account: &Account) -> Result<Memory, Stop> {
+    pub async fn post(
+        mut self,
+        root: &Ctx,
+        journal: &Journal,
+        account: &Account,
+    ) -> Result<(Memory, Vec<VectorRow>), Stop> {
         if self.settings.is_off() {
-            return Ok(self.memory);
+            return Ok((self.memory, self.vectors));
         }
         self.follow(journal, self.day.close);
         let mut ctx = root.child(Key::node("post"))?;
@@ -141,8 +166,9 @@ impl<'a> Diary<'a> {
                 self.reflect(&mut child, &closing, journal).await?;
             }
         }
+        self.embed(&mut ctx).await?;
         self.memory.after_loss = self.lost || (self.memory.after_loss && !self.spoken.heard);
-        Ok(self.memory)
+        Ok((self.memory, self.vectors))
     }
 
     /// Follows what the journal has that was not followed yet.

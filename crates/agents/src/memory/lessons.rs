@@ -3,9 +3,12 @@
 use super::state::Packed;
 use papertape_core::id::{JobId, Symbol};
 use papertape_core::ledger::Direction;
+use papertape_core::message::ModelName;
 use papertape_core::money::Money;
 use papertape_core::record::{Assessment, ErrorTag, ReflectionRow};
 use papertape_core::time::Timestamp;
+use papertape_embed::fuse::reciprocal_ranks;
+use papertape_embed::vector;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -47,6 +50,40 @@ pub struct Lesson {
     pub next_rules: Vec<String>,
     /// From when on it may be read.
     pub known_at: Timestamp,
+    /// What it means, where a model has said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meaning: Option<Meaning>,
+}
+
+/// What a lesson means, as one sentence model has it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Meaning {
+    /// The model.
+    pub model: ModelName,
+    /// A unit vector, in base64 of little-endian 32-bit floats.
+    pub vector: String,
+}
+
+impl Lesson {
+    /// The text of which the vector is made: what stands in a prompt, without figures and dates.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let tags: Vec<String> = self.error_tags.iter().map(|tag| tag.as_str().replace('_', " ")).collect();
+        let parts = [self.summary.clone(), self.next_rules.join(" "), tags.join(", ")];
+        let parts: Vec<&str> = parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty()).collect();
+        let side = match self.side {
+            Direction::Long => "long",
+            Direction::Short => "short",
+        };
+        format!("{} {side}, {}: {}", self.symbol, self.cause, parts.join(" "))
+    }
+
+    /// Its vector by this model.
+    #[must_use]
+    pub fn vector(&self, model: &ModelName) -> Option<Vec<f32>> {
+        let meaning = self.meaning.as_ref().filter(|meaning| meaning.model == *model)?;
+        vector::from_base64(&meaning.vector)
+    }
 }
 
 impl From<&ReflectionRow> for Lesson {
@@ -66,6 +103,7 @@ impl From<&ReflectionRow> for Lesson {
             value_assessment: row.value_assessment,
             next_rules: row.next_rules.clone(),
             known_at: row.known_at,
+            meaning: None,
         }
     }
 }
@@ -94,9 +132,12 @@ impl Archive {
         self.sealed.iter().flat_map(|block| &block.0).chain(&self.tail)
     }
 
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Lesson> {
+        self.sealed.iter_mut().flat_map(|block| &mut block.0).chain(&mut self.tail)
+    }
+
     pub(super) fn mark(&mut self, job: &JobId) {
-        let sealed = self.sealed.iter_mut().flat_map(|block| &mut block.0);
-        for lesson in sealed.chain(&mut self.tail) {
+        for lesson in self.iter_mut() {
             lesson.job.get_or_insert_with(|| job.clone());
         }
     }
@@ -124,8 +165,7 @@ pub struct Query<'a> {
 /// The `most` lessons that say the most to the query, the best first, of those known at the instant.
 ///
 /// A lesson counts 6 for an instrument in focus, 2 for one that may be traded, 0 to 2 for its value,
-/// and 1 for each word in common, at most 6; of equals the newer comes first. This is keyword search:
-/// a ranking by meaning would put its own score in the place of this one.
+/// and 1 for each word in common, at most 6; of equals the newer comes first. This is keyword search.
 #[must_use]
 pub fn best<'a>(archive: &'a Archive, query: &Query<'_>, instant: Timestamp, most: usize) -> Vec<&'a Lesson> {
     let asked = words(&query.words);
@@ -136,6 +176,31 @@ pub fn best<'a>(archive: &'a Archive, query: &Query<'_>, instant: Timestamp, mos
         .collect();
     ranked.sort_by_key(|(score, known_at, trade_id, _)| std::cmp::Reverse((*score, *known_at, *trade_id)));
     ranked.into_iter().take(most).map(|(.., lesson)| lesson).collect()
+}
+
+/// The same by words and by meaning: the ranking of [`best`] and that of the lessons that have a vector of
+/// `model` by its cosine with `asked`, fused by their ranks ([`reciprocal_ranks`]). Of equals, the one that
+/// words put first.
+#[must_use]
+pub fn best_by_meaning<'a>(
+    archive: &'a Archive,
+    query: &Query<'_>,
+    (model, asked): (&ModelName, &[f32]),
+    instant: Timestamp,
+    most: usize,
+) -> Vec<&'a Lesson> {
+    let by_words = best(archive, query, instant, usize::MAX);
+    let vector = |(at, lesson): (usize, &&Lesson)| Some((at, lesson.vector(model)?));
+    let vectors = by_words.iter().enumerate().filter_map(vector);
+    let cosine = |(at, vector): (usize, Vec<f32>)| {
+        (vector.len() == asked.len()).then(|| (at, vector::dot(&vector, asked)))
+    };
+    let mut near: Vec<(usize, f32)> = vectors.filter_map(cosine).collect();
+    near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let by_words_order: Vec<usize> = (0..by_words.len()).collect();
+    let by_meaning: Vec<usize> = near.into_iter().map(|(at, _)| at).collect();
+    let fused = reciprocal_ranks(&[&by_words_order, &by_meaning]);
+    fused.into_iter().take(most).map(|at| by_words[at]).collect()
 }
 
 fn score(lesson: &Lesson, query: &Query<'_>, asked: &BTreeSet<String>) -> usize {

@@ -9,6 +9,7 @@ mod ask;
 mod diary;
 mod facts;
 pub mod lessons;
+mod meaning;
 pub mod parts;
 mod past;
 pub mod periods;
@@ -18,6 +19,7 @@ mod state;
 pub mod trades;
 
 pub use diary::{Diary, Spoken};
+pub use meaning::EMBEDDINGS;
 pub use past::{CONTEXT_CHARS, CONTEXTS_CHARS, Past, Reader, Shown, past_context, recall};
 pub use reflect::{REFLECTION_CHARS, of_log};
 pub use settings::{LONGEST_WINDOW, MemoryMode, MemorySettings};

@@ -2,6 +2,7 @@
 //! of closed trades. Nothing in it was known later than the instant of the session.
 
 use super::lessons::{self, Lesson, Query};
+use super::meaning::vectors;
 use super::parts::{self, cut};
 use super::reflect::side;
 use super::settings::MemorySettings;
@@ -11,8 +12,9 @@ use crate::config::Language;
 use crate::prompt::{PromptError, PromptSet};
 use papertape_core::id::{JobId, Symbol};
 use papertape_core::ledger::{Account, Position};
+use papertape_core::message::ModelName;
 use papertape_core::record::{GivenKind, GivenRow, Implied};
-use papertape_core::tape::{Class, Ctx, Entry, OutcomeKind, Stop};
+use papertape_core::tape::{CallOptions, Class, Ctx, Entry, OutcomeKind, Stop};
 use papertape_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -42,6 +44,8 @@ pub struct Reader<'a> {
     pub account: &'a Account,
     /// What may be traded.
     pub symbols: &'a BTreeSet<Symbol>,
+    /// The model that says what lessons mean, and how it is asked; absent: words alone choose.
+    pub embedding: Option<(&'a ModelName, CallOptions)>,
 }
 
 /// One memory that a trader is given.
@@ -76,9 +80,18 @@ pub struct Past {
 /// # Errors
 /// A replaced template that asks for what is not there.
 pub fn past_context(reader: &Reader<'_>, focus: Option<&Symbol>) -> Result<Past, PromptError> {
+    past_by(reader, focus, None)
+}
+
+/// The same, with what the trader is about as a vector.
+fn past_by(
+    reader: &Reader<'_>,
+    focus: Option<&Symbol>,
+    asked: Option<(&ModelName, &[f32])>,
+) -> Result<Past, PromptError> {
     let open = open_positions(reader, focus);
     let rounds = rounds(reader);
-    let lessons = lessons_for(reader, focus);
+    let lessons = lessons_for(reader, focus, asked);
     let shown: Vec<Shown> = open.into_iter().chain(rounds).chain(lessons).collect();
     if shown.is_empty() {
         return Ok(Past::default());
@@ -117,18 +130,29 @@ pub async fn recall(
     reader: &Reader<'_>,
     focus: Option<&Symbol>,
 ) -> Result<Result<String, String>, Stop> {
-    let past = match past_context(reader, focus) {
+    let meaning = meaning_of_now(ctx, reader, focus).await?;
+    let asked = match (&meaning, reader.embedding) {
+        (Some(Ok(vector)), Some((model, _))) => Some((model, vector.as_slice())),
+        _ => None,
+    };
+    let past = match past_by(reader, focus, asked) {
         Ok(past) => past,
         Err(error) => return Ok(Err(error.to_string())),
     };
     if past.shown.is_empty() {
         return Ok(Ok(String::new()));
     }
+    let mut outcome = json!({ "text": past.text, "shown": past.shown });
+    match &meaning {
+        None => {}
+        Some(Ok(_)) => outcome["search"] = json!({ "by": "keyword+semantic" }),
+        Some(Err(why)) => outcome["search"] = json!({ "by": "keyword", "why": why }),
+    }
     let entry = Entry {
         kind: "memory",
         class: Class::Local,
         arguments: json!({ "instant": reader.instant, "settings": reader.settings, "focus": focus }),
-        outcome: json!({ "text": past.text, "shown": past.shown }),
+        outcome,
         outcome_kind: OutcomeKind::Ok,
         said: None,
         implied: past.implied,
@@ -307,21 +331,56 @@ fn rounds(reader: &Reader<'_>) -> Vec<Shown> {
     last
 }
 
-fn lessons_for(reader: &Reader<'_>, focus: Option<&Symbol>) -> Vec<Shown> {
-    if !reader.settings.mode.trades() {
-        return Vec::new();
+/// What the trader is about, as a vector: its newest round, and the instruments in focus. `None` where
+/// there is nothing that it could be compared with; else the vector, or why there is none.
+async fn meaning_of_now(
+    ctx: &mut Ctx,
+    reader: &Reader<'_>,
+    focus: Option<&Symbol>,
+) -> Result<Option<Result<Vec<f32>, String>>, Stop> {
+    let Some((model, options)) = reader.embedding else { return Ok(None) };
+    let of_model = |lesson: &Lesson| lesson.meaning.as_ref().is_some_and(|meaning| meaning.model == *model);
+    let known = |lesson: &Lesson| lesson.known_at <= reader.instant && of_model(lesson);
+    let wanted = reader.settings.mode.trades() && reader.settings.lessons > 0;
+    if !wanted || !reader.memory.archive.iter().any(known) {
+        return Ok(None);
     }
+    let query = query(reader, focus);
+    let symbols: Vec<&str> = query.focus.iter().map(|symbol| symbol.as_str()).collect();
+    let text = format!("{} {}", symbols.join(" "), query.words);
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    let made = vectors(ctx, model, options, &[text.trim().to_owned()]).await?;
+    Ok(Some(made.and_then(|mut made| made.pop().ok_or_else(|| "no vector came".to_owned()))))
+}
+
+fn query<'a>(reader: &'a Reader<'_>, focus: Option<&'a Symbol>) -> Query<'a> {
     let newest = reader.memory.rounds().rev().find(|round| round.known_at <= reader.instant);
-    let query = Query {
+    Query {
         focus: match focus {
             Some(symbol) => BTreeSet::from([symbol]),
             None => reader.account.positions().keys().collect(),
         },
         symbols: reader.symbols.iter().collect(),
         words: newest.map(|round| round.summary.clone()).unwrap_or_default(),
-    };
+    }
+}
+
+fn lessons_for(
+    reader: &Reader<'_>,
+    focus: Option<&Symbol>,
+    asked: Option<(&ModelName, &[f32])>,
+) -> Vec<Shown> {
+    if !reader.settings.mode.trades() {
+        return Vec::new();
+    }
+    let (archive, query) = (&reader.memory.archive, query(reader, focus));
     let most = reader.settings.lessons as usize;
-    let best = lessons::best(&reader.memory.archive, &query, reader.instant, most);
+    let best = match asked {
+        Some(asked) => lessons::best_by_meaning(archive, &query, asked, reader.instant, most),
+        None => lessons::best(archive, &query, reader.instant, most),
+    };
     best.into_iter().map(|lesson| lesson_shown(lesson, reader.language)).collect()
 }
 

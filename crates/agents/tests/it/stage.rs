@@ -43,6 +43,7 @@ pub(crate) struct Stage {
     pub(crate) symbols: BTreeSet<Symbol>,
     pub(crate) cash: i64,
     pub(crate) memory: MemorySettings,
+    pub(crate) embedding: Option<ModelName>,
     /// What a branch has changed.
     pub(crate) changes: Vec<Change>,
 }
@@ -65,6 +66,7 @@ impl Stage {
             symbols: ["AAPL", "IBM"].map(Symbol::new).into(),
             cash: 10_000,
             memory: MemorySettings::off(),
+            embedding: None,
             changes: Vec::new(),
         }
     }
@@ -129,11 +131,13 @@ impl Stage {
             day,
             last: n + 1 == self.data.days().len(),
             memory: self.memory,
+            embedding: self.embedding.as_ref(),
         };
         let result = clock.run(async {
             let mut root = session.root();
             let result = run_day(&mut root, &input, start).await?;
             let mut writes: Vec<Write> = result.texts.iter().cloned().map(Write::Text).collect();
+            writes.extend(result.vectors.iter().cloned().map(Write::Vector));
             writes.push(Write::Text(result.closing.state.clone()));
             writes.push(Write::CloseSession(Box::new(result.closing.clone())));
             session.finish(writes).await?;

@@ -304,6 +304,18 @@ words!(ErrorTag {
     Luck = "luck",
 });
 
+/// A row of `reflection_vectors`: what a reflection means, as a sentence model has it. Made anew from the
+/// reflection whenever that is wished, so no chain covers it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VectorRow {
+    /// The reflection's number, of the session's job and agent.
+    pub trade_id: u64,
+    /// The model that made it, `provider::model`.
+    pub model: String,
+    /// A unit vector of little-endian 32-bit floats.
+    pub vector: Vec<u8>,
+}
+
 /// What kind of memory a trader was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -9,7 +9,7 @@ mod write;
 pub use job::{DayStatus, JobRow, JobStatus, Lease, NewDay, NewJob, SessionId};
 pub use memory::{
     Assessment, AssetNote, ClaimCheck, ClaimResult, ContextRow, ContextState, Decision, Deviation, ErrorTag,
-    GivenKind, GivenRow, ReflectionRow, RoundRow, Source,
+    GivenKind, GivenRow, ReflectionRow, RoundRow, Source, VectorRow,
 };
 pub use rows::{
     CloseSession, ExposureRow, HoldingRow, Implied, MessageRow, OrderRow, PositionRow, SnapshotRow,

@@ -1,6 +1,6 @@
 //! What a session commits, and what it finds again.
 
-use super::{CloseSession, DayStatus, Implied, Lease, SessionId};
+use super::{CloseSession, DayStatus, Implied, Lease, SessionId, VectorRow};
 use crate::id::{AgentName, ContentHash};
 use crate::message::Usage;
 use crate::tape::{Class, OutcomeKind, State, StepPath};
@@ -162,6 +162,8 @@ pub enum Write {
         /// The summary, or the reason that stands in `summary_error`.
         summary: Result<String, String>,
     },
+    /// What a reflection of the session's job and agent means; takes the place of what was there.
+    Vector(VectorRow),
     /// The session is over.
     CloseSession(Box<CloseSession>),
 }

@@ -5,6 +5,7 @@ mod answers;
 mod backoff;
 mod cancel;
 mod config;
+mod embeddings;
 mod faults;
 mod house_desk;
 mod house_http;

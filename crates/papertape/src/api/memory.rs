@@ -5,7 +5,8 @@ use super::extract::{Body, Query, maybe_day, rows};
 use super::responses::{Read, Send};
 use crate::app::App;
 use crate::view::{
-    self, ArchivesAnswer, MemoryQuery, OpenPositionsAnswer, RoundsAnswer, TradesAnswer, TradesQuery,
+    self, ArchivesAnswer, MemoryQuery, OpenPositionsAnswer, ReembedAnswer, RoundsAnswer, SearchBy,
+    TradesAnswer, TradesQuery,
 };
 use axum::Json;
 use axum::extract::State;
@@ -48,8 +49,14 @@ impl From<Params> for MemoryQuery {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct TradeParams {
-    /// With all of these words, anywhere in the reflection or its thesis.
+    /// With all of these words, anywhere in the reflection or its thesis; or about this, where it is
+    /// searched by meaning.
     query: Option<String>,
+    /// How to search: `keyword`, `semantic` or `both`. Absent: `both` where a sentence model is
+    /// configured, else `keyword`.
+    #[serde(default, deserialize_with = "search")]
+    #[param(value_type = Option<String>, example = "keyword")]
+    search: Option<SearchBy>,
     /// On this instrument.
     symbol: Option<String>,
     /// Long or short.
@@ -110,6 +117,17 @@ pub(super) struct CompactBody {
     job_id: Option<String>,
 }
 
+/// What to embed.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({}))]
+pub(super) struct ReembedBody {
+    /// Of this agent alone.
+    model: Option<String>,
+    /// Of this job alone.
+    job_id: Option<String>,
+}
+
 /// How long a period is.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -153,7 +171,7 @@ pub(super) async fn open_positions(
     Ok(Json(view::memory_open(&app, params.into()).await?))
 }
 
-/// Reflections on closed trades, newest exit first
+/// Reflections on closed trades, newest exit first; best first where they are searched by meaning
 #[utoipa::path(
     get,
     path = "/memory/trades",
@@ -172,6 +190,7 @@ pub(super) async fn trades(
     let query = TradesQuery {
         of: MemoryQuery { model, job_id, limit, cursor },
         query: params.query,
+        search: params.search,
         symbol: params.symbol,
         side: params.side.map(|side| match side {
             SideParam::Long => Direction::Long,
@@ -219,6 +238,27 @@ pub(super) async fn compact(
         PeriodBody::HalfYear => Period::HalfYear,
     };
     Ok(Json(view::memory_compact(&app, query, period).await?))
+}
+
+/// Give every reflection a vector of the configured sentence model that has none of it
+#[utoipa::path(
+    post,
+    path = "/memory/reembed",
+    tag = "memory",
+    request_body = ReembedBody,
+    responses((status = 200, body = ReembedAnswer, description = "What was embedded"), Send)
+)]
+pub(super) async fn reembed(
+    State(app): State<App>,
+    Body(body): Body<ReembedBody>,
+) -> Result<Json<ReembedAnswer>, ApiError> {
+    let query = MemoryQuery { model: body.model, job_id: body.job_id, ..MemoryQuery::default() };
+    Ok(Json(view::memory_reembed(&app, query).await?))
+}
+
+fn search<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SearchBy>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.parse().map(Some).map_err(D::Error::custom)
 }
 
 fn tag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ErrorTag>, D::Error> {

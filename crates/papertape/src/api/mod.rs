@@ -90,6 +90,7 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(memory::trades))
         .routes(routes!(memory::archives))
         .routes(routes!(memory::compact))
+        .routes(routes!(memory::reembed))
         .routes(routes!(session_memory::session_memory))
         .routes(routes!(health::health))
 }

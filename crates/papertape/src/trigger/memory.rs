@@ -2,12 +2,14 @@
 
 use super::{Request, TriggerError, bad};
 use crate::app::App;
+use crate::config::Mode;
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::StartState;
 use papertape_agents::memory::{Memory, MemorySettings};
 use papertape_core::id::JobId;
 use papertape_core::json::to_value;
 use papertape_core::market::TradingDay;
+use papertape_core::message::ModelName;
 use papertape_core::ports::{Queue as _, Record as _};
 use papertape_core::tape::{expand, references};
 use serde_json::Value;
@@ -28,6 +30,18 @@ pub(super) fn memory_settings(
         return Err(bad("memory_from", "the memory is off"));
     }
     Ok(settings)
+}
+
+/// The model that says what lessons mean, where there is one and lessons are on.
+pub(super) fn embedding(app: &App, memory: MemorySettings) -> Result<Option<ModelName>, TriggerError> {
+    let Some(model) = app.config.embeddings.model.as_ref().filter(|_| memory.mode.trades()) else {
+        return Ok(None);
+    };
+    app.embeddings.check(model).map_err(|why| bad("embeddings.model", why))?;
+    if app.config.mode == Mode::Dev && !model.is_house() {
+        return Err(bad("embeddings.model", format!("{model}: dev mode runs house models alone")));
+    }
+    Ok(Some(model.clone()))
 }
 
 /// What an agent of the same name had learnt in another job before a day began. Its positions are not

@@ -1,7 +1,7 @@
 //! Resolving a request against the config, the data and the record.
 
 use super::check::{agents, check_agent, symbols};
-use super::memory::{memory_settings, remembered_of, taken_over};
+use super::memory::{embedding, memory_settings, remembered_of, taken_over};
 use super::{Planned, Request, TriggerError, bad};
 use crate::app::App;
 use papertape_agents::config::AgentConfig;
@@ -36,6 +36,7 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<Planned, Trigge
     }
     let symbols =
         symbols(&dataset, if request.symbols.is_empty() { &defaults.symbols } else { &request.symbols })?;
+    let memory = memory_settings(request, defaults.memory)?;
     let mut config = SimulationConfig {
         dataset: DatasetRef { name: dataset.name().to_owned(), hash: dataset.hash() },
         start_date: request.start_date.unwrap_or(end_date),
@@ -47,7 +48,8 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<Planned, Trigge
         seed: request.seed.unwrap_or_default(),
         prompts: app.services.prompts.hash(),
         summaries: request.summaries.unwrap_or(defaults.summaries),
-        memory: memory_settings(request, defaults.memory)?,
+        memory,
+        embedding: embedding(app, memory)?,
         memory_from: request.memory_from.clone(),
         starts: BTreeMap::new(),
         continues: BTreeMap::new(),

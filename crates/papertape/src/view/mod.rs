@@ -31,9 +31,9 @@ pub use live::{
 };
 pub use memory::{
     ArchiveAnswer, ArchivesAnswer, AssetAnswer, ClaimAnswer, DeviationAnswer, GivenAnswer, GivenItem,
-    MemoryQuery, OpenPositionAnswer, OpenPositionsAnswer, ReflectionAnswer, RoundAnswer, RoundsAnswer,
-    SessionMemoryAnswer, TradesAnswer, TradesQuery, memory_archives, memory_compact, memory_open,
-    memory_rounds, memory_trades, session_memory,
+    MemoryQuery, OpenPositionAnswer, OpenPositionsAnswer, ReembedAnswer, ReflectionAnswer, RoundAnswer,
+    RoundsAnswer, SearchBy, SessionMemoryAnswer, TradesAnswer, TradesQuery, by_words, memory_archives,
+    memory_compact, memory_open, memory_reembed, memory_rounds, memory_trades, session_memory,
 };
 pub use number::number;
 pub use reasoning::{

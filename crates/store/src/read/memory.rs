@@ -274,7 +274,7 @@ async fn newest<T>(
     Ok(list.page(page, items, |item| vec![item.id.into()]))
 }
 
-fn remembered<T>(
+pub(crate) fn remembered<T>(
     mut row: Row,
     read: fn(&mut Row) -> Result<T, StoreError>,
 ) -> Result<Remembered<T>, StoreError> {
@@ -288,7 +288,7 @@ fn remembered<T>(
     })
 }
 
-fn of(statement: &mut Statement, filter: &MemoryFilter) {
+pub(crate) fn of(statement: &mut Statement, filter: &MemoryFilter) {
     if let Some(job) = &filter.job {
         statement.add(" AND job_id = ?", [job.into()]);
     }
@@ -305,13 +305,26 @@ async fn trades(
     let mut statement = Statement::new(format!(
         "SELECT id, job_id, model, session_id, created_at, {REFLECTION} FROM trade_reflections WHERE 1 = 1"
     ));
-    of(&mut statement, &filter.of);
     if let Some(query) = &filter.query {
         let Some((condition, words)) = search::condition(db.backend(), "text_id", query) else {
             return Ok(Page { items: Vec::new(), next: None });
         };
         statement.add(&format!(" AND {condition}"), [words]);
     }
+    narrow(&mut statement, db.backend(), filter);
+    if let Some([exit, id]) = TRADES.key(page)? {
+        statement.add(" AND (exit_time, id) < (?, ?)", [number(&exit)?.into(), number(&id)?.into()]);
+    }
+    statement.add(" ORDER BY exit_time DESC, id DESC LIMIT ?", [Value::from(TRADES.limit(page) + 1)]);
+    let rows = statement.query(db).await?;
+    let items =
+        rows.into_iter().map(|row| remembered(row, read_reflection)).collect::<Result<Vec<_>, _>>()?;
+    Ok(TRADES.page(page, items, |item| vec![to_micros(item.row.exit_time).into(), item.id.into()]))
+}
+
+/// Adds the filter's conditions, all but that of its words.
+pub(crate) fn narrow(statement: &mut Statement, backend: Backend, filter: &TradeFilter) {
+    of(statement, &filter.of);
     if let Some(symbol) = &filter.symbol {
         statement.add(" AND symbol = ?", [symbol.into()]);
     }
@@ -321,13 +334,13 @@ async fn trades(
     if let Some(tag) = filter.tag {
         // The list is canonical JSON of words that hold no quotes.
         let word = format!("\"{tag}\"");
-        let find = match db.backend() {
+        let find = match backend {
             Backend::Sqlite => " AND instr(error_tags, ?) > 0",
             Backend::Postgres => " AND strpos(error_tags, CAST(? AS TEXT)) > 0",
         };
         statement.add(find, [word.into()]);
     }
-    let pnl = match db.backend() {
+    let pnl = match backend {
         Backend::Sqlite => ("pnl_real", "CAST(? AS REAL)"),
         Backend::Postgres => ("pnl", "CAST(? AS NUMERIC)"),
     };
@@ -345,14 +358,6 @@ async fn trades(
     if let Some(instant) = filter.known_by {
         statement.add(" AND known_at <= ?", [instant.into()]);
     }
-    if let Some([exit, id]) = TRADES.key(page)? {
-        statement.add(" AND (exit_time, id) < (?, ?)", [number(&exit)?.into(), number(&id)?.into()]);
-    }
-    statement.add(" ORDER BY exit_time DESC, id DESC LIMIT ?", [Value::from(TRADES.limit(page) + 1)]);
-    let rows = statement.query(db).await?;
-    let items =
-        rows.into_iter().map(|row| remembered(row, read_reflection)).collect::<Result<Vec<_>, _>>()?;
-    Ok(TRADES.page(page, items, |item| vec![to_micros(item.row.exit_time).into(), item.id.into()]))
 }
 
 async fn given(db: &mut dyn Db, session: SessionId) -> Result<Vec<GivenMemory>, StoreError> {

@@ -3,7 +3,7 @@
 mod counts;
 mod events;
 mod jobs;
-mod memory;
+pub(crate) mod memory;
 mod page;
 mod results;
 mod sessions;

@@ -8,6 +8,7 @@ use crate::error::StoreError;
 use crate::fence::Fence;
 use crate::texts;
 use crate::value::params;
+use crate::vectors;
 use papertape_core::id::ContentHash;
 use papertape_core::json;
 use papertape_core::record::{AttemptEnd, Commit, Intent, StepEnd, Text, Write};
@@ -41,7 +42,8 @@ fn events(write: &Write) -> usize {
         | Write::Attempt { .. }
         | Write::Abandoned { .. }
         | Write::CloseScope { .. }
-        | Write::Summary { .. } => 0,
+        | Write::Summary { .. }
+        | Write::Vector(_) => 0,
     }
 }
 
@@ -82,6 +84,10 @@ impl Applying<'_> {
             Write::CloseScope { scope } => self.close_scope(scope).await,
             Write::Instructions { node, hash } => self.instructions(node, *hash).await,
             Write::Summary { path, summary } => self.summary(path.as_ref(), summary).await,
+            Write::Vector(row) => {
+                let Self { db, head, .. } = self;
+                vectors::of_own(*db, (&head.job, &head.agent), row).await
+            }
             Write::CloseSession(close) => self.close(close).await,
         }
     }

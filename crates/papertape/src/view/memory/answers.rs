@@ -131,14 +131,36 @@ pub struct OpenPositionAnswer {
 /// A page of reflections.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct TradesAnswer {
-    /// The newest exit first.
+    /// The newest exit first; of a search by meaning, the best first.
     pub trades: Vec<ReflectionAnswer>,
     /// How many there are on this page.
     pub count: usize,
-    /// How `query` was searched for: `keyword`, by words alone.
+    /// How `query` was searched for: `keyword`, by words alone; `semantic`, by meaning alone; or
+    /// `keyword+semantic`.
     pub search: &'static str,
+    /// Why it was not searched by meaning, where it was to be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search_note: Option<String>,
+    /// The sentence model that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub embedding_model: Option<String>,
+    /// How many reflections could be found by words alone, for they have no vector of that model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without_vector: Option<usize>,
     /// Where the next page begins; `null` at the end.
     pub next_cursor: Option<String>,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+/// What was embedded.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct ReembedAnswer {
+    /// The model.
+    pub embedding_model: String,
+    /// How many reflections had no vector of it, and have one now.
+    pub embedded: usize,
     /// Whose data it is.
     #[serde(flatten)]
     pub deployment: Deployment,

@@ -1,12 +1,15 @@
 //! What traders remember, and what of it a session was given.
 
 mod answers;
+mod search;
 
 pub use answers::{
     ArchiveAnswer, ArchivesAnswer, AssetAnswer, ClaimAnswer, DeviationAnswer, GivenAnswer, GivenItem,
-    OpenPositionAnswer, OpenPositionsAnswer, ReflectionAnswer, RoundAnswer, RoundsAnswer,
+    OpenPositionAnswer, OpenPositionsAnswer, ReembedAnswer, ReflectionAnswer, RoundAnswer, RoundsAnswer,
     SessionMemoryAnswer, TradesAnswer,
 };
+
+pub use search::{SearchBy, by_words, memory_reembed};
 
 use super::{Deployment, ViewError, job_id, page, plain};
 use crate::app::App;
@@ -19,10 +22,9 @@ use papertape_core::record::{ErrorTag, ReflectionRow, SessionId};
 use papertape_core::time::{Date, Timestamp};
 use papertape_store::{ArchiveRow, MemoryFilter, PageRequest, TradeFilter};
 use rust_decimal::Decimal;
+use search::Ranked;
 use std::collections::BTreeMap;
 
-/// How reflections are searched, said in every answer.
-const KEYWORD: &str = "keyword";
 /// Reflections are read by so many when they are folded.
 const FOLD_PAGE: u32 = 500;
 
@@ -44,8 +46,10 @@ pub struct MemoryQuery {
 pub struct TradesQuery {
     /// Whose, and which page.
     pub of: MemoryQuery,
-    /// With all of these words.
+    /// With all of these words, or about this.
     pub query: Option<String>,
+    /// How to search; absent: by words and by meaning where there is a sentence model, else by words.
+    pub search: Option<SearchBy>,
     /// On this instrument.
     pub symbol: Option<String>,
     /// Long or short.
@@ -118,12 +122,27 @@ pub async fn memory_trades(app: &App, query: TradesQuery) -> Result<TradesAnswer
         before,
         known_by: None,
     };
+    let question = filter.query.as_deref().filter(|question| !question.trim().is_empty());
+    let ranked = search::model_for(app, query.search, question.is_some())?;
+    let mut search_note = None;
+    if let (Some(way), Some(question)) = (ranked, question) {
+        if query.of.cursor.is_some() {
+            return Err(ViewError::bad("cursor", "a ranked answer has one page; search by keyword has more"));
+        }
+        match search::ranked(app, &filter, question, way, query.of.limit).await? {
+            Ranked::Answer(answer) => return Ok(*answer),
+            Ranked::Failed(why) => search_note = Some(format!("by words alone: {why}")),
+        }
+    }
     let page = app.store.memory_trades(&filter, &page(query.of.limit, query.of.cursor)?).await?;
     let trades: Vec<ReflectionAnswer> = page.items.into_iter().map(answers::reflection).collect();
     Ok(TradesAnswer {
         count: trades.len(),
         trades,
-        search: KEYWORD,
+        search: SearchBy::Keyword.as_str(),
+        search_note,
+        embedding_model: None,
+        without_vector: None,
         next_cursor: page.next,
         deployment: Deployment::of(app),
     })

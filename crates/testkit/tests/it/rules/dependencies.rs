@@ -11,7 +11,8 @@ use std::process::Command;
 /// Which of our crates each crate may use outside of its tests.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("papertape-core", &[]),
-    ("papertape-agents", &["papertape-core"]),
+    ("papertape-embed", &[]),
+    ("papertape-agents", &["papertape-core", "papertape-embed"]),
     ("papertape-assistant", &["papertape-core"]),
     ("papertape-llm", &["papertape-core"]),
     ("papertape-market", &["papertape-core"]),
@@ -23,6 +24,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "papertape-core",
             "papertape-agents",
             "papertape-assistant",
+            "papertape-embed",
             "papertape-llm",
             "papertape-market",
             "papertape-store",
@@ -33,7 +35,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// What must not come along with a pure crate, by whatever way.
-const PURE: &[&str] = &["papertape-core", "papertape-agents"];
+const PURE: &[&str] = &["papertape-core", "papertape-agents", "papertape-embed"];
 const OUT_OF_REACH: &[&str] = &[
     "async-std",
     "axum",

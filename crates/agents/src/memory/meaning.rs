@@ -1,0 +1,87 @@
+//! What texts mean, asked of a sentence model. A question is an external step, whichever model it is put
+//! to: a replay needs none, and finds the same numbers on any machine.
+
+use super::lessons::{Archive, Lesson, Meaning};
+use super::parts::cut;
+use papertape_core::message::ModelName;
+use papertape_core::ports::ExternalCall;
+use papertape_core::record::VectorRow;
+use papertape_core::tape::{CallOptions, Ctx, Stop};
+use papertape_embed::vector;
+use serde_json::json;
+
+/// The name by which sentence models are called as tools. No configured server can have it.
+pub const EMBEDDINGS: &str = "$embeddings";
+
+/// So many texts are put into one question.
+const BATCH: usize = 32;
+/// Of what an answer says of its failure, so much is kept.
+const REASON_CHARS: usize = 240;
+
+/// The texts' unit vectors, or why there are none.
+///
+/// # Errors
+/// A stop.
+pub(super) async fn vectors(
+    ctx: &mut Ctx,
+    model: &ModelName,
+    options: CallOptions,
+    texts: &[String],
+) -> Result<Result<Vec<Vec<f32>>, String>, Stop> {
+    let call = ExternalCall {
+        server: EMBEDDINGS.to_owned(),
+        tool: model.to_string(),
+        arguments: json!({ "texts": texts }),
+    };
+    // Asking twice changes nothing outside.
+    Ok(match ctx.external(&call, true, options, None).await? {
+        Ok(reply) if reply.is_error => Err(cut(&reply.text, REASON_CHARS)),
+        Ok(reply) => vector::from_json(&reply.text, texts.len()).map(|mut vectors| {
+            // A provider may leave the length to us; one without a direction stays near to nothing.
+            for vector in &mut vectors {
+                let _ = vector::normalise(vector);
+            }
+            vectors
+        }),
+        Err(failure) => Err(failure.to_string()),
+    })
+}
+
+/// Embeds the lessons that have no vector of the model, and gives the rows of those that are this job's
+/// own. Stops at the first question that fails.
+///
+/// # Errors
+/// A stop.
+pub(super) async fn embed(
+    ctx: &mut Ctx,
+    model: &ModelName,
+    options: CallOptions,
+    archive: &mut Archive,
+) -> Result<Vec<VectorRow>, Stop> {
+    let lacks = |lesson: &Lesson| lesson.meaning.as_ref().is_none_or(|meaning| meaning.model != *model);
+    let mut rows = Vec::new();
+    loop {
+        let texts: Vec<String> =
+            archive.iter().filter(|lesson| lacks(lesson)).take(BATCH).map(Lesson::text).collect();
+        if texts.is_empty() {
+            return Ok(rows);
+        }
+        let made = match vectors(ctx, model, options, &texts).await? {
+            Ok(made) => made,
+            Err(why) => {
+                tracing::warn!(%model, why, "lessons could not be embedded");
+                return Ok(rows);
+            }
+        };
+        for (lesson, numbers) in archive.iter_mut().filter(|lesson| lacks(lesson)).zip(&made) {
+            lesson.meaning = Some(Meaning { model: model.clone(), vector: vector::to_base64(numbers) });
+            if lesson.job.is_none() {
+                rows.push(VectorRow {
+                    trade_id: lesson.trade_id,
+                    model: model.to_string(),
+                    vector: vector::to_bytes(numbers),
+                });
+            }
+        }
+    }
+}

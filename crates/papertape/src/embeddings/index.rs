@@ -1,0 +1,107 @@
+//! The vectors of all reflections in one piece of memory, kept up with the record.
+
+use papertape_embed::Matrix;
+use papertape_embed::vector::from_bytes;
+use papertape_store::{Store, StoreError};
+use std::collections::HashMap;
+use tokio::sync::Mutex;
+
+/// Vectors are read by so many.
+const PAGE: u32 = 4_096;
+
+/// Vectors of one model at a time: of the one that was last asked for.
+#[derive(Default)]
+pub struct VectorIndex {
+    held: Mutex<Option<Held>>,
+}
+
+struct Held {
+    model: String,
+    /// Made with the first vector, whose dimension is that of all.
+    matrix: Option<Matrix>,
+    /// The newest row of each reflection.
+    rows: HashMap<i64, usize>,
+    /// Vectors of another dimension than the first.
+    strange: usize,
+    last: i64,
+}
+
+/// What was found, and among how many.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Nearest {
+    /// Ids of reflections, the nearest first.
+    pub found: Vec<i64>,
+    /// How many of those that were to be searched have no vector that the query can be compared with.
+    pub without_vector: usize,
+}
+
+impl VectorIndex {
+    /// The nearest to the query among these reflections.
+    ///
+    /// # Errors
+    /// The record's.
+    pub async fn nearest(
+        &self,
+        store: &Store,
+        model: &str,
+        (query, most): (&[f32], usize),
+        among: &[i64],
+    ) -> Result<Nearest, StoreError> {
+        let mut held = self.held.lock().await;
+        let held = match &mut *held {
+            Some(held) if held.model == model => held,
+            other => other.insert(Held::new(model)),
+        };
+        held.keep_up(store).await?;
+        let nothing = Nearest { found: Vec::new(), without_vector: among.len() };
+        let Some(matrix) = held.matrix.as_ref().filter(|matrix| matrix.dimension() == query.len()) else {
+            return Ok(nothing);
+        };
+        let rows: Vec<usize> = among.iter().filter_map(|id| held.rows.get(id).copied()).collect();
+        let ids: HashMap<usize, i64> =
+            among.iter().filter_map(|id| Some((*held.rows.get(id)?, *id))).collect();
+        let without_vector = among.len() - rows.len();
+        let hits = matrix.nearest_of(query, rows.into_iter(), most);
+        let found = hits.iter().filter_map(|hit| ids.get(&hit.row).copied()).collect();
+        Ok(Nearest { found, without_vector })
+    }
+}
+
+impl Held {
+    fn new(model: &str) -> Self {
+        Self { model: model.to_owned(), matrix: None, rows: HashMap::new(), strange: 0, last: 0 }
+    }
+
+    /// Reads what is new. Where the count differs after that (a vector was taken away, or one with a
+    /// smaller id was committed after a greater one), everything is read anew.
+    async fn keep_up(&mut self, store: &Store) -> Result<(), StoreError> {
+        self.read(store).await?;
+        if store.count_vectors(&self.model).await? != self.rows.len() + self.strange {
+            *self = Self::new(&self.model);
+            self.read(store).await?;
+        }
+        Ok(())
+    }
+
+    async fn read(&mut self, store: &Store) -> Result<(), StoreError> {
+        loop {
+            let page = store.vectors_after(&self.model, self.last, PAGE).await?;
+            let whole = page.len() == PAGE as usize;
+            for stored in page {
+                self.last = stored.id;
+                let Some(vector) = from_bytes(&stored.vector) else {
+                    self.strange += 1;
+                    continue;
+                };
+                let matrix = self.matrix.get_or_insert_with(|| Matrix::new(vector.len()));
+                match matrix.push(&vector) {
+                    Some(row) => drop(self.rows.insert(stored.reflection, row)),
+                    None => self.strange += 1,
+                }
+            }
+            if !whole {
+                return Ok(());
+            }
+        }
+    }
+}

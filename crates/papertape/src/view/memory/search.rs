@@ -1,0 +1,190 @@
+//! Reflections by words and by meaning, best first; and their vectors made anew.
+
+use super::answers::{self, ReembedAnswer, ReflectionAnswer};
+use super::{MemoryQuery, TradesAnswer, filter};
+use crate::app::App;
+use crate::view::{Deployment, MOST_ROWS, ViewError};
+use papertape_agents::memory::lessons::Lesson;
+use papertape_core::message::ModelName;
+use papertape_embed::{fuse, vector};
+use papertape_store::{TradeFilter, VectorFor};
+use std::collections::HashMap;
+use std::str::FromStr;
+
+/// A ranked answer has so many where it is not told.
+const DEFAULT: u32 = 10;
+/// So many of each ranking are fused.
+const RANKED: usize = 200;
+/// Reflections are embedded by so many.
+const BATCH: u32 = 32;
+
+/// How reflections are searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub enum SearchBy {
+    /// By words alone: those that have all of them.
+    #[serde(rename = "keyword")]
+    Keyword,
+    /// By meaning alone: those whose vectors are nearest.
+    #[serde(rename = "semantic")]
+    Semantic,
+    /// By both, fused.
+    #[serde(rename = "keyword+semantic")]
+    Both,
+}
+
+impl SearchBy {
+    /// As answers spell it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Keyword => "keyword",
+            Self::Semantic => "semantic",
+            Self::Both => "keyword+semantic",
+        }
+    }
+}
+
+impl FromStr for SearchBy {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "keyword" => Ok(Self::Keyword),
+            "semantic" => Ok(Self::Semantic),
+            "both" | "keyword+semantic" => Ok(Self::Both),
+            other => Err(format!("`{other}` is none of: keyword, semantic, both")),
+        }
+    }
+}
+
+/// The way that is asked for, or what the config allows. `None`: by words alone.
+pub(super) fn model_for<'a>(
+    app: &'a App,
+    asked: Option<SearchBy>,
+    has_query: bool,
+) -> Result<Option<(&'a ModelName, SearchBy)>, ViewError> {
+    let model = app.config.embeddings.model.as_ref();
+    match (asked, model) {
+        (Some(SearchBy::Semantic | SearchBy::Both), _) if !has_query => {
+            Err(ViewError::bad("query", "a search by meaning needs one"))
+        }
+        (Some(SearchBy::Semantic | SearchBy::Both), None) => {
+            Err(ViewError::bad("search", "there is no sentence model: set embeddings.model in the config"))
+        }
+        (Some(SearchBy::Keyword), _) | (None, None) => Ok(None),
+        (Some(by), Some(model)) => Ok(Some((model, by))),
+        (None, Some(model)) => Ok(has_query.then_some((model, SearchBy::Both))),
+    }
+}
+
+/// What a search by meaning came to.
+pub(super) enum Ranked {
+    /// The answer.
+    Answer(Box<TradesAnswer>),
+    /// The model could not be asked: why.
+    Failed(String),
+}
+
+/// The best of the reflections that the filter leaves.
+pub(super) async fn ranked(
+    app: &App,
+    filter: &TradeFilter,
+    question: &str,
+    (model, by): (&ModelName, SearchBy),
+    limit: Option<u32>,
+) -> Result<Ranked, ViewError> {
+    let most = limit.unwrap_or(DEFAULT);
+    if most == 0 || most > MOST_ROWS {
+        return Err(ViewError::bad("limit", format!("{most} is not from 1 to {MOST_ROWS}")));
+    }
+    if let Err(why) = app.embeddings.check(model) {
+        return Ok(Ranked::Failed(why));
+    }
+    let asked = match app.embeddings.embed(model, vec![question.to_owned()]).await {
+        Ok(made) => made.into_iter().next().unwrap_or_default(),
+        Err(failed) => return Ok(Ranked::Failed(failed.failure.to_string())),
+    };
+    let filter = TradeFilter { query: None, ..filter.clone() };
+    let among = app.store.trade_ids(&filter).await?;
+    let name = model.to_string();
+    let nearest = app.vectors.nearest(&app.store, &name, (&asked, RANKED), &among).await?;
+    let ids = match by {
+        SearchBy::Both => {
+            let words = by_words(&app.store.trade_ids_by_word(&filter, question).await?, &among);
+            fused(&words, &nearest.found, &among)
+        }
+        SearchBy::Semantic | SearchBy::Keyword => nearest.found,
+    };
+    let best: Vec<i64> = ids.into_iter().take(most as usize).collect();
+    let found = app.store.trades_by_id(&best).await?;
+    let trades: Vec<ReflectionAnswer> = found.into_iter().map(answers::reflection).collect();
+    Ok(Ranked::Answer(Box::new(TradesAnswer {
+        count: trades.len(),
+        trades,
+        search: by.as_str(),
+        search_note: None,
+        embedding_model: Some(name),
+        without_vector: Some(nearest.without_vector),
+        next_cursor: None,
+        deployment: Deployment::of(app),
+    })))
+}
+
+/// Both rankings as one; of equals the newer exit.
+fn fused(words: &[i64], meaning: &[i64], among: &[i64]) -> Vec<i64> {
+    let places: HashMap<i64, usize> = among.iter().enumerate().map(|(place, id)| (*id, place)).collect();
+    let place = |ids: &[i64]| -> Vec<usize> { ids.iter().filter_map(|id| places.get(id).copied()).collect() };
+    let (words, meaning) = (place(words), place(meaning));
+    fuse::reciprocal_ranks(&[&words[..], &meaning[..]]).into_iter().map(|place| among[place]).collect()
+}
+
+/// Reflections ranked by the words that they have of a question's: each word counts
+/// `ln(1 + (N - n + 1/2) / (n + 1/2))`, N reflections being searched, n of them with the word. That is the
+/// weight of BM25 (Robertson and Zaragoza, "The probabilistic relevance framework", 2009), whose term
+/// frequencies have no part: the index knows only which words a text has. Of equals the newer exit.
+#[must_use]
+pub fn by_words(postings: &[Vec<i64>], among: &[i64]) -> Vec<i64> {
+    let mut scores: HashMap<i64, f64> = HashMap::new();
+    for ids in postings {
+        let (all, with) = (among.len() as f64, ids.len() as f64);
+        let weight = (1.0 + (all - with).max(0.0) / (with + 0.5) + 0.5 / (with + 0.5)).ln();
+        for id in ids {
+            *scores.entry(*id).or_default() += weight;
+        }
+    }
+    let mut ranked: Vec<(usize, f64)> =
+        among.iter().enumerate().filter_map(|(place, id)| Some((place, *scores.get(id)?))).collect();
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    ranked.into_iter().take(RANKED).map(|(place, _)| among[place]).collect()
+}
+
+/// Gives every reflection a vector of the configured model that has none of it.
+///
+/// # Errors
+/// No model in the config, or one that cannot be called; what was embedded until then is kept.
+pub async fn memory_reembed(app: &App, query: MemoryQuery) -> Result<ReembedAnswer, ViewError> {
+    let Some(model) = &app.config.embeddings.model else {
+        return Err(ViewError::bad("embeddings.model", "there is no sentence model in the config"));
+    };
+    app.embeddings.check(model).map_err(|why| ViewError::bad("embeddings.model", why))?;
+    let of = filter(&query)?;
+    let name = model.to_string();
+    let (mut after, mut embedded) = (0, 0);
+    loop {
+        let found = app.store.trades_without_vector(&of, &name, after, BATCH).await?;
+        let Some(last) = found.last() else { break };
+        after = last.id;
+        let texts: Vec<String> = found.iter().map(|item| Lesson::from(&item.row).text()).collect();
+        let made = app.embeddings.embed(model, texts).await.map_err(|failed| {
+            ViewError::bad("embeddings.model", format!("{}; {embedded} were embedded", failed.failure))
+        })?;
+        let row = |(item, made): (&papertape_store::Remembered<_>, &Vec<f32>)| VectorFor {
+            reflection: item.id,
+            model: name.clone(),
+            vector: vector::to_bytes(made),
+        };
+        app.store.keep_vectors(found.iter().zip(&made).map(row).collect()).await?;
+        embedded += found.len();
+    }
+    Ok(ReembedAnswer { embedding_model: name, embedded, deployment: Deployment::of(app) })
+}

@@ -1,0 +1,250 @@
+//! What reflections mean, as vectors: kept beside them, read in one piece by who searches.
+//!
+//! The search itself is no database's: whoever searches holds the vectors in memory, asks here which
+//! reflections the filters leave, and for the rows of those that it has found.
+
+use crate::db::{Db, Statement};
+use crate::error::StoreError;
+use crate::read::memory::{narrow, of, remembered};
+use crate::read::{MemoryFilter, Remembered, TradeFilter};
+use crate::record::memory::{REFLECTION, read_reflection};
+use crate::search;
+use crate::store::Store;
+use crate::value::{Row, Value, params};
+use futures::FutureExt as _;
+use papertape_core::id::{AgentName, JobId};
+use papertape_core::record::{ReflectionRow, VectorRow};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Rows are asked for by their ids in groups of this many.
+const GROUP: usize = 64;
+
+/// A vector as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredVector {
+    /// Its own id; one that takes another's place has a greater one.
+    pub id: i64,
+    /// The reflection's id.
+    pub reflection: i64,
+    /// Little-endian 32-bit floats.
+    pub vector: Vec<u8>,
+}
+
+/// A vector for a reflection of any job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VectorFor {
+    /// The reflection's id.
+    pub reflection: i64,
+    /// The model, `provider::model`.
+    pub model: String,
+    /// Little-endian 32-bit floats.
+    pub vector: Vec<u8>,
+}
+
+impl Store {
+    /// How many vectors of the model there are.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn count_vectors(&self, model: &str) -> Result<usize, StoreError> {
+        let model = Arc::new(model.to_owned());
+        self.read(move |db| {
+            let model = Arc::clone(&model);
+            async move {
+                let sql = "SELECT count(*) FROM reflection_vectors WHERE model = $1";
+                let row = db.row(sql, params![&*model]).await?;
+                row.map_or(Ok(0), |mut row| row.get())
+            }
+            .boxed()
+        })
+        .await
+    }
+
+    /// Vectors of the model whose ids come after `after`, in the order of their ids, `most` of them.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn vectors_after(
+        &self,
+        model: &str,
+        after: i64,
+        most: u32,
+    ) -> Result<Vec<StoredVector>, StoreError> {
+        let model = Arc::new(model.to_owned());
+        self.read(move |db| {
+            let model = Arc::clone(&model);
+            async move {
+                let sql = "SELECT id, reflection_id, vector FROM reflection_vectors
+                    WHERE model = $1 AND id > $2 ORDER BY id LIMIT $3";
+                let read = |mut row: Row| {
+                    Ok(StoredVector { id: row.get()?, reflection: row.get()?, vector: row.get()? })
+                };
+                let rows = db.query(sql, params![&*model, after, most]).await?;
+                rows.into_iter().map(read).collect()
+            }
+            .boxed()
+        })
+        .await
+    }
+
+    /// The ids of the reflections that the filter leaves, its words left out; the newest exit first.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn trade_ids(&self, filter: &TradeFilter) -> Result<Vec<i64>, StoreError> {
+        let filter = Arc::new(filter.clone());
+        self.read(move |db| {
+            let filter = Arc::clone(&filter);
+            async move { ids(db, &filter, None).await }.boxed()
+        })
+        .await
+    }
+
+    /// The same for each word of the question: those of them that have it. Words that none has are
+    /// there, with no ids.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn trade_ids_by_word(
+        &self,
+        filter: &TradeFilter,
+        question: &str,
+    ) -> Result<Vec<Vec<i64>>, StoreError> {
+        let wanted = Arc::new((filter.clone(), question.to_owned()));
+        self.read(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move {
+                let mut found = Vec::new();
+                for word in search::conditions(db.backend(), "text_id", &wanted.1) {
+                    found.push(ids(db, &wanted.0, Some(word)).await?);
+                }
+                Ok(found)
+            }
+            .boxed()
+        })
+        .await
+    }
+
+    /// The reflections of these ids, in the order of the ids; those that are gone are absent.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn trades_by_id(&self, ids: &[i64]) -> Result<Vec<Remembered<ReflectionRow>>, StoreError> {
+        let ids = Arc::new(ids.to_vec());
+        self.read(move |db| {
+            let ids = Arc::clone(&ids);
+            async move {
+                let mut found = BTreeMap::new();
+                for group in ids.chunks(GROUP) {
+                    let mut statement = Statement::new(format!(
+                        "SELECT id, job_id, model, session_id, created_at, {REFLECTION}
+                         FROM trade_reflections WHERE id IN ("
+                    ));
+                    // One statement for every size of group: the last id fills up.
+                    let filled = (0..GROUP).map(|at| Value::from(group[at.min(group.len() - 1)]));
+                    statement.add(&vec!["?"; GROUP].join(", "), filled).add(")", []);
+                    for row in statement.query(db).await? {
+                        let item = remembered(row, read_reflection)?;
+                        found.insert(item.id, item);
+                    }
+                }
+                Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
+            }
+            .boxed()
+        })
+        .await
+    }
+
+    /// Reflections without a vector of the model, by their ids after `after`, `most` of them.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn trades_without_vector(
+        &self,
+        filter: &MemoryFilter,
+        model: &str,
+        after: i64,
+        most: u32,
+    ) -> Result<Vec<Remembered<ReflectionRow>>, StoreError> {
+        let wanted = Arc::new((filter.clone(), model.to_owned()));
+        self.read(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move {
+                let mut statement = Statement::new(format!(
+                    "SELECT id, job_id, model, session_id, created_at, {REFLECTION} FROM trade_reflections
+                     WHERE 1 = 1"
+                ));
+                let without = " AND id > ? AND NOT EXISTS (SELECT 1 FROM reflection_vectors v
+                    WHERE v.reflection_id = trade_reflections.id AND v.model = ?)";
+                statement.add(without, [after.into(), Value::from(&wanted.1)]);
+                of(&mut statement, &wanted.0);
+                statement.add(" ORDER BY id LIMIT ?", [most.into()]);
+                let rows = statement.query(db).await?;
+                rows.into_iter().map(|row| remembered(row, read_reflection)).collect()
+            }
+            .boxed()
+        })
+        .await
+    }
+
+    /// Keeps vectors; each takes the place of what its reflection had, of whichever model.
+    ///
+    /// # Errors
+    /// A vector that is none, or a database that fails; then none of them is kept.
+    pub async fn keep_vectors(&self, rows: Vec<VectorFor>) -> Result<(), StoreError> {
+        let rows = Arc::new(rows);
+        self.write(move |db| {
+            let rows = Arc::clone(&rows);
+            async move {
+                for row in &*rows {
+                    keep(db, row.reflection, &row.model, &row.vector).await?;
+                }
+                Ok(())
+            }
+            .boxed()
+        })
+        .await
+    }
+}
+
+/// Keeps the vector of a reflection of this job and agent.
+pub(crate) async fn of_own(
+    db: &mut dyn Db,
+    (job, agent): (&JobId, &AgentName),
+    row: &VectorRow,
+) -> Result<(), StoreError> {
+    let sql = "SELECT id FROM trade_reflections WHERE job_id = $1 AND model = $2 AND trade_id = $3";
+    match db.row(sql, params![job, agent, row.trade_id]).await? {
+        Some(mut found) => keep(db, found.get()?, &row.model, &row.vector).await,
+        None => {
+            let message = format!("{agent} has no reflection {} that a vector could be of", row.trade_id);
+            Err(StoreError::inconsistent(message))
+        }
+    }
+}
+
+async fn keep(db: &mut dyn Db, reflection: i64, model: &str, vector: &Vec<u8>) -> Result<(), StoreError> {
+    if vector.is_empty() || !vector.len().is_multiple_of(4) {
+        return Err(StoreError::inconsistent(format!("a vector of {} bytes", vector.len())));
+    }
+    db.execute("DELETE FROM reflection_vectors WHERE reflection_id = $1", params![reflection]).await?;
+    let sql = "INSERT INTO reflection_vectors (reflection_id, model, dimension, vector)
+        VALUES ($1, $2, $3, $4)";
+    db.execute(sql, params![reflection, model, vector.len() / 4, vector]).await.map(drop)
+}
+
+async fn ids(
+    db: &mut dyn Db,
+    filter: &TradeFilter,
+    word: Option<(String, Value)>,
+) -> Result<Vec<i64>, StoreError> {
+    let mut statement = Statement::new("SELECT id FROM trade_reflections WHERE 1 = 1");
+    narrow(&mut statement, db.backend(), filter);
+    if let Some((condition, word)) = word {
+        statement.add(&format!(" AND {condition}"), [word]);
+    }
+    statement.add(" ORDER BY exit_time DESC, id DESC", []);
+    let rows = statement.query(db).await?;
+    rows.into_iter().map(|mut row| row.get()).collect()
+}
