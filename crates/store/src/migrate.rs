@@ -19,12 +19,20 @@ pub(crate) struct Migration {
 }
 
 /// All of them, oldest first.
-pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    name: "record",
-    sqlite: include_str!("../migrations/sqlite/0001_record.sql"),
-    postgres: include_str!("../migrations/postgres/0001_record.sql"),
-}];
+pub(crate) const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 1,
+        name: "record",
+        sqlite: include_str!("../migrations/sqlite/0001_record.sql"),
+        postgres: include_str!("../migrations/postgres/0001_record.sql"),
+    },
+    Migration {
+        version: 2,
+        name: "sessions_by_job",
+        sqlite: include_str!("../migrations/sqlite/0002_sessions_by_job.sql"),
+        postgres: include_str!("../migrations/postgres/0002_sessions_by_job.sql"),
+    },
+];
 
 const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_version (
     version BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)";

@@ -7,5 +7,6 @@ mod group;
 mod interrupted;
 mod pages;
 mod places;
+mod search;
 mod size;
 mod story;
