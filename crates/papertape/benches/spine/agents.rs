@@ -30,7 +30,7 @@ pub(crate) fn run() {
         let dir = desk::directory();
         let app = runtime.block_on(desk::open(dir.path(), server.url(), AGENTS));
         let names: Vec<String> = (0..AGENTS).map(|number| format!("agent-{round}-{number}")).collect();
-        let (job, days) = runtime.block_on(desk::queue(&app, desk::request(&names, START, END)));
+        let (job, days) = runtime.block_on(desk::queue(&app, desk::request("streamed", &names, START, END)));
         assert_eq!(days, AGENTS * DAYS);
         reset_peak();
         let timed = Timed::start();

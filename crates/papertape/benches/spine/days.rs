@@ -24,37 +24,46 @@ pub(crate) fn run() {
     let app = runtime.block_on(desk::open(dir.path(), server.url(), 8));
     let client = desk::client();
 
-    let mut cpu: [Series; 2] = Default::default();
-    let mut wall: [Series; 2] = Default::default();
+    let (mut cpu, mut wall): ([Series; 3], [Series; 3]) = Default::default();
     let mut days = 0;
+    let mut all = 0;
     let served = server.cpu_time();
     // The first round is for warming up.
     for round in 0..=ROUNDS {
-        let request = desk::request(&[format!("agent-{round}")], START, END);
-        let (job, queued) = runtime.block_on(desk::queue(&app, request));
-        days = queued;
-        let timed = Timed::start();
-        runtime.block_on(desk::work(&app, &job));
-        let ours = timed.end();
-        runtime.block_on(desk::check(&app, (round + 1) * days));
+        let mut times = Vec::new();
+        for provider in ["streamed", "whole"] {
+            let agents = [format!("{provider}-{round}")];
+            let (job, queued) =
+                runtime.block_on(desk::queue(&app, desk::request(provider, &agents, START, END)));
+            days = queued;
+            let timed = Timed::start();
+            runtime.block_on(desk::work(&app, &job));
+            times.push(timed.end());
+            all += days;
+            runtime.block_on(desk::check(&app, all));
+        }
         let timed = Timed::start();
         let path = dir.path().join(format!("bare-{round}.db"));
         runtime.block_on(bare(&path, &talk, &client, server.url(), days));
-        let bare = timed.end();
-        if round > 0 {
-            for (which, (time, processor)) in [ours, bare].into_iter().enumerate() {
-                wall[which].push(time.as_secs_f64() / days as f64);
-                cpu[which].push(processor.as_secs_f64() / days as f64);
-            }
+        times.push(timed.end());
+        for (which, (time, processor)) in times.into_iter().enumerate().filter(|_| round > 0) {
+            wall[which].push(time.as_secs_f64() / days as f64);
+            cpu[which].push(processor.as_secs_f64() / days as f64);
         }
     }
-    let served = (server.cpu_time() - served).as_secs_f64() / (2 * (ROUNDS + 1) * days) as f64;
+    let served = (server.cpu_time() - served).as_secs_f64() / (3 * (ROUNDS + 1) * days) as f64;
     println!("{days} model-days a round, of {MODEL_CALLS} model calls and {TOOL_CALLS} tool calls each;");
-    println!("the model server's own {:.2} ms of a day are in neither figure\n", served * 1e3);
+    println!("the model server's own {:.2} ms of a day are in no figure\n", served * 1e3);
     let mut table = Table::default();
     let with = |series| Some(("bare loop, a FULL transaction a message", series));
-    table.add("processor time of a model-day", Unit::Millis, &cpu[0], with(&cpu[1]), Aim::To(AIM));
-    table.add("wall time of a model-day", Unit::Millis, &wall[0], with(&wall[1]), Aim::Shown);
+    for (which, how) in ["streamed answers (the default)", "whole answers"].into_iter().enumerate() {
+        let what = format!("processor time of a model-day, {how}");
+        table.add(what, Unit::Millis, &cpu[which], with(&cpu[2]), Aim::To(AIM));
+    }
+    for (which, how) in ["streamed answers", "whole answers"].into_iter().enumerate() {
+        let what = format!("wall time of a model-day, {how}");
+        table.add(what, Unit::Millis, &wall[which], with(&wall[2]), Aim::Shown);
+    }
     table.print();
 }
 

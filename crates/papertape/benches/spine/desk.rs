@@ -26,23 +26,27 @@ pub(crate) fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("starts")
 }
 
-/// The product on a data directory, with a provider at this address.
+/// The product on a data directory, with a provider at this address, `streamed` as is the default and
+/// `whole` as another.
 pub(crate) async fn open(dir: &Path, url: &str, parallel_calls: usize) -> App {
-    let provider = ProviderConfig {
-        kind: Some(ProviderKind::OpenaiCompatible),
-        base_url: Some(url.to_owned()),
-        ..ProviderConfig::default()
-    };
     let mut config = Config { data_dir: dir.to_owned(), ..Config::default() };
-    config.models.providers.insert("bench".to_owned(), provider);
+    for (name, stream) in [("streamed", true), ("whole", false)] {
+        let provider = ProviderConfig {
+            kind: Some(ProviderKind::OpenaiCompatible),
+            base_url: Some(url.to_owned()),
+            stream,
+            ..ProviderConfig::default()
+        };
+        config.models.providers.insert(name.to_owned(), provider);
+    }
     config.worker.parallel_calls = parallel_calls;
     App::open(config, Access::Own).await.expect("opens")
 }
 
-/// A simulation of these agents.
-pub(crate) fn request(agents: &[String], start: Date, end: Date) -> Request {
-    let agent =
-        |name: &String| AgentConfig::solo(AgentName::new(name), "bench::scripted".parse().expect("a model"));
+/// A simulation of these agents, which think by one of the providers.
+pub(crate) fn request(provider: &str, agents: &[String], start: Date, end: Date) -> Request {
+    let model = format!("{provider}::scripted");
+    let agent = |name: &String| AgentConfig::solo(AgentName::new(name), model.parse().expect("a model"));
     Request {
         start_date: Some(start),
         end_date: Some(end),
@@ -88,7 +92,7 @@ impl Talk {
         let dir = directory();
         let app = open(dir.path(), &server.url(), 8).await;
         let day = jiff::civil::date(2012, 10, 1);
-        let (job, _) = queue(&app, self::request(&["recorded".to_owned()], day, day)).await;
+        let (job, _) = queue(&app, self::request("whole", &["recorded".to_owned()], day, day)).await;
         work(&app, &job).await;
         let requests = server.requests();
         assert_eq!(requests.len(), MODEL_CALLS as usize);

@@ -38,10 +38,10 @@ pub(crate) const THOUGHTS: u64 = 10;
 /// Sessions written side by side.
 const SIDE_BY_SIDE: usize = 64;
 
-/// Trading days of each job: a thousand, or fewer where `PAPERTAPE_BENCH_MESSAGES` asks for less than a
+/// Trading days of each job: a thousand, or fewer where `BENCH_MESSAGES` asks for less than a
 /// million messages.
 pub(crate) fn days() -> u64 {
-    let wanted = std::env::var("PAPERTAPE_BENCH_MESSAGES").ok().and_then(|count| count.parse::<u64>().ok());
+    let wanted = std::env::var("BENCH_MESSAGES").ok().and_then(|count| count.parse::<u64>().ok());
     (wanted.unwrap_or(1_000_000) / (JOBS * AGENTS * OF_A_SESSION)).clamp(20, 1_000)
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn run() {
     let runtime = desk::runtime();
     let app = runtime.block_on(desk::open(dir.path(), server.url(), 8));
     let names: Vec<String> = (0..AGENTS).map(|number| format!("agent-{number}")).collect();
-    let (job, days) = runtime.block_on(desk::queue(&app, desk::request(&names, START, END)));
+    let (job, days) = runtime.block_on(desk::queue(&app, desk::request("streamed", &names, START, END)));
     runtime.block_on(desk::work(&app, &job));
     runtime.block_on(desk::check(&app, days));
     let path = papertape::app::database_file(dir.path(), app.config.mode);

@@ -9,6 +9,7 @@ use papertape_core::record::{
 use papertape_core::tape::{Class, Doc, OutcomeKind, StepPath, text};
 use papertape_core::time::Timestamp;
 use papertape_store::{Store, Target};
+use papertape_testkit::bench::Timed;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -118,11 +119,27 @@ impl Desk {
     }
 }
 
-/// Appends a second by so many writers, each of which waits for its own to be durable.
-pub(crate) async fn paced(desk: Desk, writers: usize, append: Append, time: Duration) -> f64 {
+/// How fast, and for how much.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    /// Appends a second.
+    pub(crate) rate: f64,
+    /// Processor seconds of this process for one.
+    pub(crate) cpu: f64,
+}
+
+impl Pace {
+    pub(crate) fn of(count: u32, timed: Timed) -> Self {
+        let (wall, cpu) = timed.end();
+        Self { rate: f64::from(count) / wall.as_secs_f64(), cpu: cpu.as_secs_f64() / f64::from(count) }
+    }
+}
+
+/// Appends by so many writers, each of which waits for its own to be durable.
+pub(crate) async fn paced(desk: Desk, writers: usize, append: Append, time: Duration) -> Pace {
     let Desk { store, sessions } = desk;
     let before = store.counts().await.expect("counts").rows["steps"];
-    let started = Instant::now();
+    let (timed, started) = (Timed::start(), Instant::now());
     let tasks: Vec<_> = (0..writers)
         .map(|writer| {
             let store = store.clone();
@@ -148,8 +165,8 @@ pub(crate) async fn paced(desk: Desk, writers: usize, append: Append, time: Dura
     for task in tasks {
         count += task.await.expect("ends");
     }
-    let rate = f64::from(count) / started.elapsed().as_secs_f64();
+    let pace = Pace::of(count, timed);
     let after = store.counts().await.expect("counts").rows["steps"];
     assert_eq!(after - before, u64::from(count), "every append that was acknowledged is there");
-    rate
+    pace
 }

@@ -7,7 +7,7 @@ mod appends;
 mod pgbench;
 mod raw;
 
-use appends::{Append, Desk, paced};
+use appends::{Append, Desk, Pace, paced};
 use papertape_store::Target;
 use papertape_testkit::bench::{Aim, Bench, ROUNDS, Series, Table, Unit, main as run, median_fsync};
 use papertape_testkit::postgres;
@@ -41,15 +41,19 @@ fn sqlite() {
     let runtime = runtime();
     let mut table = Table::default();
     for append in [Append::Intent, Append::Message] {
-        let mut rates: [Series; 3] = Default::default();
+        let (mut rates, mut cpu): ([Series; 3], [Series; 3]) = Default::default();
         for round in 0..ROUNDS {
             let at = |name: &str| dir.path().join(format!("{append:?}-{name}-{round}.db"));
-            rates[0].push(raw::paced(&runtime, &at("raw"), append, FOR));
+            let mut keep = |which: usize, pace: Pace| {
+                rates[which].push(pace.rate);
+                cpu[which].push(pace.cpu);
+            };
+            keep(0, raw::paced(&runtime, &at("raw"), append, FOR));
             for (which, writers) in [(1, 1), (2, MANY)] {
                 let target = Target::Sqlite(at(&writers.to_string()));
-                let rate = runtime
+                let pace = runtime
                     .block_on(async { paced(Desk::new(target, writers).await, writers, append, FOR).await });
-                rates[which].push(rate);
+                keep(which, pace);
             }
         }
         let raw = Some(("bare SQLite, the same rows", &rates[0]));
@@ -57,6 +61,10 @@ fn sqlite() {
         table.add(format!("{name}, 1 writer"), Unit::PerSecond, &rates[1], raw, Aim::RatioFrom(ONE_WRITER));
         let aim = Aim::RatioFrom(aim_of_many(fsync));
         table.add(format!("{name}, {MANY} writers"), Unit::PerSecond, &rates[2], raw, aim);
+        let raw = Some(("bare SQLite, the same rows", &cpu[0]));
+        let of = format!("processor time, {name}");
+        table.add(format!("{of}, 1 writer"), Unit::Micros, &cpu[1], raw, Aim::Shown);
+        table.add(format!("{of}, {MANY} writers"), Unit::Micros, &cpu[2], raw, Aim::Shown);
     }
     table.print();
 }
@@ -92,7 +100,7 @@ fn on_postgres() {
             let rate = runtime.block_on(async {
                 paced(Desk::new(target, jobs).await, writers, append, FOR_POSTGRES).await
             });
-            rates[which].push(rate);
+            rates[which].push(rate.rate);
         }
     }
     let name = append.name();

@@ -2,15 +2,16 @@
 //! durability, one transaction each. It reads nothing, fences nothing, chains nothing and tokenises
 //! nothing: what it takes is what the rows and their indexes take.
 
-use crate::appends::{Append, Desk, Parts};
+use crate::appends::{Append, Desk, Pace, Parts};
 use papertape_core::record::SessionId;
 use papertape_store::Target;
+use papertape_testkit::bench::Timed;
 use rusqlite::{Connection, OpenFlags, Transaction, params};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// Appends a second.
-pub(crate) fn paced(runtime: &tokio::runtime::Runtime, path: &Path, append: Append, time: Duration) -> f64 {
+/// How fast, and for how much.
+pub(crate) fn paced(runtime: &tokio::runtime::Runtime, path: &Path, append: Append, time: Duration) -> Pace {
     // The product makes the schema, and the rows that others refer to; then it lets go.
     let session =
         runtime.block_on(async { Desk::new(Target::Sqlite(path.to_owned()), 1).await.sessions[0].1 });
@@ -19,9 +20,9 @@ pub(crate) fn paced(runtime: &tokio::runtime::Runtime, path: &Path, append: Appe
     connection.set_prepared_statement_cache_capacity(64);
     let pragmas = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;";
     connection.execute_batch(pragmas).expect("sets up");
-    let started = Instant::now();
+    let timed = Timed::start();
     let mut count = 0_u32;
-    while started.elapsed() < time {
+    while timed.end().0 < time {
         count += 1;
         let path = format!("node0#1/model#{count}");
         let transaction = connection.transaction().expect("begins");
@@ -32,11 +33,11 @@ pub(crate) fn paced(runtime: &tokio::runtime::Runtime, path: &Path, append: Appe
         .and_then(|()| transaction.commit())
         .expect("writes");
     }
-    let rate = f64::from(count) / started.elapsed().as_secs_f64();
+    let pace = Pace::of(count, timed);
     let steps: u32 =
         connection.query_row("SELECT count(*) FROM steps", [], |row| row.get(0)).expect("counts");
     assert_eq!(steps, count, "every append is there");
-    rate
+    pace
 }
 
 fn intent(db: &Transaction<'_>, session: SessionId, path: &str) -> rusqlite::Result<()> {

@@ -70,6 +70,8 @@ pub enum Unit {
     PerSecond,
     /// Given in seconds, shown in milliseconds.
     Millis,
+    /// Given in seconds, shown in microseconds.
+    Micros,
     /// Given in bytes, shown in MB.
     Megabytes,
     /// Bytes.
@@ -85,6 +87,7 @@ impl Unit {
             Self::PerSecond => format!("{figure:.1}/s"),
             Self::Millis if figure >= 0.1 => format!("{:.0} ms", figure * 1e3),
             Self::Millis => format!("{:.2} ms", figure * 1e3),
+            Self::Micros => format!("{:.0} µs", figure * 1e6),
             Self::Megabytes => format!("{:.0} MB", figure / 1e6),
             Self::Bytes => format!("{figure:.0} B"),
             Self::Number => format!("{figure:.2}"),

@@ -119,15 +119,20 @@ async fn converse(mut stream: TcpStream, latency: Duration) {
                 Ok(_) => {}
             }
         }
-        let body = answer(turns(&held[head..whole])).to_string();
+        let body = &held[head..whole];
+        let answer = answer(marks(body, br#""role":"assistant""#));
+        let streamed = marks(body, br#""stream":true"#) > 0;
+        let (kind, body) = if streamed {
+            ("text/event-stream", events(&answer))
+        } else {
+            ("application/json", answer.to_string())
+        };
         held.drain(..whole);
         if !latency.is_zero() {
             tokio::time::sleep(latency).await;
         }
-        let head = format!(
-            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-            body.len()
-        );
+        let head =
+            format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n", body.len());
         if stream.write_all(&[head.as_bytes(), body.as_bytes()].concat()).await.is_err() {
             return;
         }
@@ -152,11 +157,41 @@ pub fn answer_to(body: &Value) -> Value {
     answer(u32::try_from(said.filter(|turn| turn["role"] == "assistant").count()).unwrap_or(u32::MAX))
 }
 
-/// How many turns of the assistant a request's body holds.
-fn turns(body: &[u8]) -> u32 {
-    const MARK: &[u8] = br#""role":"assistant""#;
-    let found = body.iter().enumerate().filter(|(at, byte)| **byte == b'"' && body[*at..].starts_with(MARK));
+/// How often a request's body has these bytes, which begin with a quote.
+fn marks(body: &[u8], mark: &[u8]) -> u32 {
+    let found = body.iter().enumerate().filter(|(at, byte)| **byte == b'"' && body[*at..].starts_with(mark));
     u32::try_from(found.count()).unwrap_or(u32::MAX)
+}
+
+/// A whole answer as a stream of events: the text in pieces of eight words, the call in two, the end,
+/// what was used.
+fn events(answer: &Value) -> String {
+    let message = &answer["choices"][0]["message"];
+    let mut deltas = vec![json!({ "role": "assistant", "content": "" })];
+    let words: Vec<&str> = message["content"].as_str().unwrap_or_default().split_inclusive(' ').collect();
+    deltas.extend(words.chunks(8).map(|words| json!({ "content": words.concat() })));
+    for call in message["tool_calls"].as_array().into_iter().flatten() {
+        let (id, name) = (&call["id"], &call["function"]["name"]);
+        let function = json!({ "name": name, "arguments": "" });
+        deltas.push(
+            json!({ "tool_calls": [{ "index": 0, "id": id, "type": "function", "function": function }] }),
+        );
+        let function = json!({ "arguments": call["function"]["arguments"] });
+        deltas.push(json!({ "tool_calls": [{ "index": 0, "function": function }] }));
+    }
+    let chunk = |choices: Value| {
+        json!({ "id": answer["id"], "object": "chat.completion.chunk", "created": 0, "model": "scripted",
+            "choices": choices })
+    };
+    let mut chunks: Vec<Value> =
+        deltas.into_iter().map(|delta| chunk(json!([{ "index": 0, "delta": delta }]))).collect();
+    let finish = &answer["choices"][0]["finish_reason"];
+    chunks.push(chunk(json!([{ "index": 0, "delta": {}, "finish_reason": finish }])));
+    let mut last = chunk(json!([]));
+    last["usage"] = answer["usage"].clone();
+    chunks.push(last);
+    let lines: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
+    lines + "data: [DONE]\n\n"
 }
 
 /// The answer to a conversation's request after so many turns. No two texts are alike.
@@ -217,6 +252,21 @@ mod tests {
         let answers: Vec<Value> = (0..MODEL_CALLS).map(answer).collect();
         let calls = answers.iter().filter(|answer| !answer["choices"][0]["message"]["tool_calls"].is_null());
         assert_eq!(calls.count(), TOOL_CALLS as usize);
-        assert_eq!(turns(br#"{"a":[{"role":"assistant"},{"role":"user"},{"role":"assistant"}]}"#), 2);
+        let body = br#"{"a":[{"role":"assistant"},{"role":"user"},{"role":"assistant"}],"stream":true}"#;
+        assert_eq!((marks(body, br#""role":"assistant""#), marks(body, br#""stream":true"#)), (2, 1));
+    }
+
+    /// A stream says what the whole answer says.
+    #[test]
+    fn a_streams_pieces_are_the_answers_text() {
+        let answer = answer(0);
+        let events = events(&answer);
+        let pieces = events
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data: ")?).ok());
+        let text: String = pieces
+            .filter_map(|chunk| Some(chunk["choices"][0]["delta"]["content"].as_str()?.to_owned()))
+            .collect();
+        assert_eq!(text, answer["choices"][0]["message"]["content"]);
     }
 }
