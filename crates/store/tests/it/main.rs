@@ -9,5 +9,6 @@ mod interrupted;
 mod memory;
 mod pages;
 mod places;
+mod search;
 mod size;
 mod story;
