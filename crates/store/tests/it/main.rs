@@ -10,3 +10,4 @@ mod pages;
 mod places;
 mod size;
 mod story;
+mod vectors;
