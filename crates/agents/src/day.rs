@@ -186,7 +186,7 @@ pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) ->
     }
     keep_marks(&mut ctx, &end, &at_close).await?;
 
-    let (memory, vectors) = diary.post(root, &mut books).await?;
+    let (memory, vectors) = diary.post(root, &end.journal, books.account()).await?;
     let state = StartState { books, notices, memory, seed };
     let (document, texts) = state.to_doc().into_parts();
     let closing = closing(input, &work, starting, &end, document);

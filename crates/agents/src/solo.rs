@@ -3,8 +3,9 @@
 use crate::config::AgentConfig;
 use crate::memory::{Diary, Spoken, recall};
 use crate::prompt::PromptSet;
-use crate::tools::{self, Arguments, Reading, calculate, market, number, trade};
-use papertape_core::broker::{Books, FillModel, MarketProfile};
+use crate::rules::rules;
+use crate::tools::{self, Arguments, Reading, calculate, market, number, portfolio, trade};
+use papertape_core::broker::{Books, MarketProfile};
 use papertape_core::id::Symbol;
 use papertape_core::market::MarketView;
 use papertape_core::message::{
@@ -140,7 +141,7 @@ pub async fn converse(
         house_version: brief.house_version,
         instructions: Some(instructions),
         messages: vec![Message::user(opening)],
-        tools: offered(books.profile(), &outside),
+        tools: offered(books.profile(), view, &outside),
         tool_choice: ToolChoice::Auto,
         response_schema: None,
         sampling: brief.agent.sampling.clone(),
@@ -230,9 +231,9 @@ impl Outside {
     }
 }
 
-fn offered(profile: &MarketProfile, outside: &Outside) -> Vec<ToolSpec> {
+fn offered(profile: &MarketProfile, view: &MarketView<'_>, outside: &Outside) -> Vec<ToolSpec> {
     let mut tools = trade::tools(profile);
-    tools.extend(market::tools());
+    tools.extend(market::tools(&view.all_intervals()));
     tools.push(calculate::tool());
     tools.extend(outside.tools.values().map(|tool| tool.spec.clone()));
     tools
@@ -265,10 +266,11 @@ async fn run_tool(
         return Ok(reply.map_or_else(|failure| failure.to_string(), |reply| reply.text));
     }
     let reading = match call.name.as_str() {
-        "get_portfolio" => trade::portfolio(books, view, brief.date),
+        "get_portfolio" => portfolio::read(books, view, brief.date),
         "calculate" => calculate::run(&call.arguments),
         name => market::run(view, name, &call.arguments).unwrap_or_else(|| {
-            let known: Vec<String> = offered(books.profile(), outside).into_iter().map(|t| t.name).collect();
+            let known: Vec<String> =
+                offered(books.profile(), view, outside).into_iter().map(|t| t.name).collect();
             Reading::error(format!("there is no tool `{name}`; there are: {}", known.join(", ")))
         }),
     };
@@ -289,7 +291,7 @@ fn prompts(
         json!({
             "agent": brief.agent.name,
             "symbols": brief.symbols,
-            "rules": rules(books.profile()),
+            "rules": rules(books.profile(), language),
             "finish": FINISH_SIGNAL,
             "instructions": brief.agent.instructions,
         }),
@@ -328,34 +330,4 @@ fn prompts(
         (Ok(system), Ok(day)) => Ok((system, day, shown)),
         (Err(error), _) | (_, Err(error)) => Err(error.to_string()),
     }
-}
-
-/// The market's rules in a sentence or two.
-pub(crate) fn rules(profile: &MarketProfile) -> String {
-    let amounts = if profile.fractional {
-        "Fractions may be traded.".to_owned()
-    } else {
-        format!("Trade whole shares in lots of {}.", profile.lot)
-    };
-    let fills = match profile.fill_model {
-        FillModel::Open => "Orders fill at once, at today's opening price.",
-        FillModel::NextOpen => "Orders fill at the next trading day's open.",
-        FillModel::Close => "Orders fill at today's close.",
-    };
-    let locked = if profile.t_plus_one { " What is bought today can be sold from tomorrow on." } else { "" };
-    let short = if profile.shorting { " Shares may be sold short." } else { " Nothing may be sold short." };
-    let leverage = if profile.leverage_limit() > rust_decimal::Decimal::ONE {
-        format!(
-            " Leverage goes up to {}; a leveraged position needs a stop, and its distance from the entry \
-             times the leverage may be at most 10%.",
-            profile.leverage_limit()
-        )
-    } else {
-        String::new()
-    };
-    let costs = format!(
-        " A fill costs {} basis points (at least {}) and {} of slippage.",
-        profile.fees.bps, profile.fees.minimum, profile.slippage_bps
-    );
-    format!("{amounts} {fills}{locked}{short}{leverage}{costs}")
 }

@@ -1,12 +1,22 @@
 //! Summaries of what an agent said: one or two sentences by the same model, for people who skim.
 
-use crate::config::{AgentConfig, Language};
+use crate::config::{AgentConfig, AgentKind, Language};
+use crate::desk::roles::{PortfolioManager, Role as _, Seat, Trader};
 use crate::prompt::{PromptError, PromptSet};
 use papertape_core::message::{Message, ModelRequest, ToolChoice};
+use papertape_core::tape::StepPath;
 use serde_json::json;
 
 /// A message is summarised from at most so many of its first characters.
 pub const LIMIT_CHARS: usize = 2_000;
+
+/// Does the summary of the whole session read what was said in this step? Of a conversation it reads
+/// all; of a desk, what Traders proposed and Portfolio Managers decided, which sums up the rest.
+#[must_use]
+pub fn is_read_for_session(agent: &AgentConfig, path: &StepPath) -> bool {
+    let of = |seat: &Seat| path.node().strip_prefix(seat.node).is_some_and(|rest| rest.starts_with('#'));
+    agent.kind == AgentKind::Solo || of(Trader.seat()) || of(PortfolioManager.seat())
+}
 
 /// The request that summarises one message.
 ///

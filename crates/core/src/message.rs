@@ -108,6 +108,16 @@ pub struct ToolCall {
     pub arguments: Value,
 }
 
+/// What a provider gives with an answer and wants back, unchanged, with the next request: signed
+/// thinking, say. Nobody but the `llm` crate reads it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProviderNote {
+    /// The model that gave it, and the only one that it is sent back to.
+    pub model: ModelName,
+    /// The note itself.
+    pub content: Value,
+}
+
 /// One turn of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
@@ -124,6 +134,9 @@ pub enum Message {
         /// The calls it asked for.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<ToolCall>,
+        /// What its provider wants back with the next request.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        provider: Option<ProviderNote>,
     },
     /// A tool's answer.
     Tool {
@@ -256,7 +269,8 @@ impl ModelRequest {
 
     /// The digest of the request: blake3 of its canonical JSON, in which the ids that a provider gave
     /// to calls are replaced by their numbers in order of appearance. They are drawn at random, and
-    /// say no more than which answer belongs to which call.
+    /// say no more than which answer belongs to which call. A [`ProviderNote`] is part of it where it
+    /// is sent, and so where the request goes to the model that gave it.
     #[must_use]
     pub fn digest(&self) -> ContentHash {
         let mut seen = BTreeMap::new();
@@ -268,8 +282,9 @@ impl ModelRequest {
         for message in &mut messages {
             match message {
                 Message::User { .. } => {}
-                Message::Assistant { tool_calls, .. } => {
+                Message::Assistant { tool_calls, provider, .. } => {
                     tool_calls.iter_mut().for_each(|call| number(&mut call.id));
+                    *provider = provider.take().filter(|note| note.model == self.model);
                 }
                 Message::Tool { call_id, .. } => number(call_id),
             }
@@ -309,13 +324,20 @@ pub struct ModelReply {
     /// Why it ended.
     #[serde(default)]
     pub finish: FinishReason,
+    /// What the provider wants back with the next request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<ProviderNote>,
 }
 
 impl ModelReply {
     /// The turn that this answer adds to the conversation.
     #[must_use]
     pub fn to_message(&self) -> Message {
-        Message::Assistant { content: self.text.clone(), tool_calls: self.tool_calls.clone() }
+        Message::Assistant {
+            content: self.text.clone(),
+            tool_calls: self.tool_calls.clone(),
+            provider: self.provider.clone(),
+        }
     }
 }
 

@@ -3,9 +3,10 @@
 use crate::id::{AgentName, ContentHash, JobId};
 use crate::message::{CallFailure, ModelName, ModelReply, ModelRequest, ToolSpec, Usage};
 use crate::record::{
-    AgentState, Commit, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession, SessionId, TapeRow,
-    Unsummarised,
+    AgentState, Commit, Implied, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession, SessionId,
+    TapeRow, Unsummarised,
 };
+use crate::tape::StepPath;
 use crate::time::{Date, Timestamp};
 use rust_decimal::Decimal;
 use serde_json::Value;
@@ -136,6 +137,13 @@ pub trait Record: Send + Sync {
         session: SessionId,
         detached: bool,
     ) -> BoxFuture<'a, Result<Vec<TapeRow>, RecordError>>;
+
+    /// The rows that the steps of a session imply, by path; steps without any are absent. For a branch,
+    /// which copies those of steps that it does not run again.
+    fn implied<'a>(
+        &'a self,
+        session: SessionId,
+    ) -> BoxFuture<'a, Result<BTreeMap<StepPath, Vec<Implied>>, RecordError>>;
 
     /// Applies all writes in one transaction, fenced by the lease, and returns when they are durable.
     /// Dropping the future does not take the writes back.

@@ -1,6 +1,8 @@
 //! Instants and trading days. An instant is UTC; a day is a day of the dataset's calendar. Nothing
 //! here reads a clock.
 
+use std::time::Duration;
+
 pub use jiff::Timestamp;
 pub use jiff::civil::Date;
 
@@ -30,4 +32,22 @@ pub fn parse_date(text: &str) -> Result<Date, String> {
         .then(|| text.parse::<Date>().ok())
         .flatten()
         .ok_or_else(|| format!("`{text}` is not a date of the form YYYY-MM-DD"))
+}
+
+/// The pause that a `Retry-After` asks for at `now`: whole or broken seconds, or a date (RFC 9110,
+/// 10.2.3). A date that has passed asks for none; `None` for what is neither.
+#[must_use]
+pub fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {
+    let value = value.trim();
+    if let Ok(seconds) = value.parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let until = http_date(value)?;
+    Some(Duration::try_from(until.duration_since(now)).unwrap_or(Duration::ZERO))
+}
+
+/// Reads a date as HTTP writes it, `Sun, 06 Nov 1994 08:49:37 GMT`.
+#[must_use]
+pub fn http_date(text: &str) -> Option<Timestamp> {
+    jiff::fmt::rfc2822::parse(text).ok().map(|zoned| zoned.timestamp())
 }

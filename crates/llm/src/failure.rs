@@ -8,6 +8,7 @@ use genai::webc;
 use jiff::Timestamp;
 use papertape_core::message::{CallFailure, FailureKind, Usage};
 use papertape_core::ports::AttemptFailure;
+use papertape_core::time::http_date;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 use std::error::Error as StdError;
@@ -222,13 +223,8 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     if let Some(millis) = text("retry-after-ms").and_then(|value| value.parse::<f64>().ok()) {
         return seconds(millis / 1000.0);
     }
-    let value = text("retry-after")?;
-    if let Ok(whole) = value.parse::<f64>() {
-        return seconds(whole);
-    }
-    let until = http_date(value)?;
     let now = text("date").and_then(http_date).unwrap_or_else(Timestamp::now);
-    Some(Duration::try_from(until.duration_since(now)).unwrap_or(Duration::ZERO))
+    papertape_core::time::retry_after(text("retry-after")?, now)
 }
 
 /// Gemini's `RetryInfo`: `{"details":[{"retryDelay":"37s"}]}`.
@@ -240,8 +236,4 @@ fn retry_delay(error: &Value) -> Option<Duration> {
 
 fn seconds(count: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(count).ok()
-}
-
-fn http_date(text: &str) -> Option<Timestamp> {
-    jiff::fmt::rfc2822::parse(text).ok().map(|zoned| zoned.timestamp())
 }

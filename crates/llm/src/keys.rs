@@ -4,17 +4,22 @@ use secrecy::SecretString;
 
 /// What looking for a key came to.
 #[derive(Clone, Debug)]
-pub(crate) enum Key {
+pub enum Key {
     /// None is needed.
     NotNeeded,
     /// It is here. `variable` says where it came from.
-    Found { variable: String, value: SecretString },
+    Found {
+        /// The variable.
+        variable: String,
+        /// The key.
+        value: SecretString,
+    },
     /// It is not, and this sentence says what to do.
     Missing(String),
 }
 
-/// Looks for the key of the provider `name` in `variable`.
-pub(crate) fn find(name: &str, variable: Option<&str>, env: &dyn Fn(&str) -> Option<String>) -> Key {
+/// Looks for the key of the provider `name` in `variable`, or in the file that `VARIABLE_FILE` names.
+pub fn find(name: &str, variable: Option<&str>, env: &dyn Fn(&str) -> Option<String>) -> Key {
     let Some(variable) = variable else {
         return Key::NotNeeded;
     };

@@ -10,7 +10,7 @@ use genai::chat::{ChatOptions, ChatRequest, ChatStreamEvent, StreamEnd};
 use genai::embed::EmbedRequest;
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, Headers, ModelIden, ServiceTarget};
-use papertape_core::message::{FailureKind, ModelRequest};
+use papertape_core::message::{FailureKind, ModelName, ModelRequest};
 use papertape_core::ports::{Answer, AttemptFailure, DeltaSink};
 use reqwest::Url;
 use secrecy::ExposeSecret as _;
@@ -69,9 +69,9 @@ impl Provider {
         let chat = wire::conversation(request, self.kind)?;
         let options = wire::options(request, self.kind)?;
         let parts = if self.stream {
-            self.streamed(client, target, chat, &options, delta).await?
+            self.streamed(client, target, chat, (&options, &request.model), delta).await?
         } else {
-            let parts = self.whole(client, target, chat, &options).await?;
+            let parts = self.whole(client, target, chat, (&options, &request.model)).await?;
             if let Some(delta) = delta.filter(|_| !parts.text.is_empty()) {
                 delta(&parts.text);
             }
@@ -110,7 +110,7 @@ impl Provider {
         client: &Client,
         target: ServiceTarget,
         chat: ChatRequest,
-        options: &ChatOptions,
+        (options, model): (&ChatOptions, &ModelName),
     ) -> Result<Parts, Box<AttemptFailure>> {
         match client.exec_chat(target, chat, Some(options)).with_subscriber(silence()).await {
             Ok(response) => {
@@ -126,6 +126,7 @@ impl Provider {
                     response.reasoning_content,
                     response.stop_reason,
                     Some(&response.usage),
+                    (self.kind, model),
                 ))
             }
             Err(genai::Error::ChatResponseGeneration { response_body, .. }) if self.is_chat_completions() => {
@@ -140,7 +141,7 @@ impl Provider {
         client: &Client,
         target: ServiceTarget,
         chat: ChatRequest,
-        options: &ChatOptions,
+        (options, model): (&ChatOptions, &ModelName),
         delta: Option<DeltaSink<'_>>,
     ) -> Result<Parts, Box<AttemptFailure>> {
         let failed = |error: genai::Error| Box::new(failure::from_library(&error));
@@ -158,14 +159,14 @@ impl Provider {
                         delta(&chunk.content);
                     }
                 }
-                ChatStreamEvent::End(end) => return self.ended(end),
+                ChatStreamEvent::End(end) => return self.ended(end, model),
                 _ => {}
             }
         }
         Err(Box::new(failure::cut()))
     }
 
-    fn ended(&self, end: StreamEnd) -> Result<Parts, Box<AttemptFailure>> {
+    fn ended(&self, end: StreamEnd, model: &ModelName) -> Result<Parts, Box<AttemptFailure>> {
         // For Gemini the library reports an end even where the connection broke.
         if self.kind == ProviderKind::Gemini && end.captured_stop_reason.is_none() {
             return Err(Box::new(failure::cut()));
@@ -175,6 +176,7 @@ impl Provider {
             end.captured_reasoning_content,
             end.captured_stop_reason,
             end.captured_usage.as_ref(),
+            (self.kind, model),
         ))
     }
 

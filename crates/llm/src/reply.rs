@@ -1,8 +1,11 @@
 //! The provider library's answer in our types.
 
-use crate::failure;
+use crate::config::ProviderKind;
+use crate::{failure, note};
 use genai::chat::{MessageContent, StopReason, ToolCall as LibraryCall, Usage as LibraryUsage};
-use papertape_core::message::{FailureKind, FinishReason, ModelReply, ToolCall, Usage};
+use papertape_core::message::{
+    FailureKind, FinishReason, ModelName, ModelReply, ProviderNote, ToolCall, Usage,
+};
 use papertape_core::ports::{Answer, AttemptFailure};
 use serde_json::{Map, Value};
 
@@ -14,6 +17,8 @@ pub(crate) struct Parts {
     pub(crate) tool_calls: Vec<ToolCall>,
     pub(crate) stop: Option<StopReason>,
     pub(crate) usage: Option<Usage>,
+    /// What the provider wants back with the next request.
+    pub(crate) note: Option<ProviderNote>,
 }
 
 impl Parts {
@@ -22,14 +27,17 @@ impl Parts {
         reasoning: Option<String>,
         stop: Option<StopReason>,
         usage: Option<&LibraryUsage>,
+        (kind, model): (ProviderKind, &ModelName),
     ) -> Self {
         let content = content.unwrap_or_default();
+        let note = note::of_answer(&content, reasoning.as_deref(), kind, model);
         Self {
             text: content.texts().concat(),
             reasoning,
             tool_calls: content.tool_calls().into_iter().enumerate().map(tool_call).collect(),
             stop,
             usage: usage.and_then(tokens),
+            note,
         }
     }
 
@@ -50,7 +58,8 @@ impl Parts {
             return Err(Box::new(failure::used(FailureKind::EmptyAnswer, message, self.usage)));
         }
         let reasoning = self.reasoning.filter(|reasoning| !reasoning.trim().is_empty());
-        let reply = ModelReply { text: self.text, reasoning, tool_calls: self.tool_calls, finish };
+        let (text, tool_calls, provider) = (self.text, self.tool_calls, self.note);
+        let reply = ModelReply { text, reasoning, tool_calls, finish, provider };
         Ok(Answer { reply, usage: self.usage })
     }
 }

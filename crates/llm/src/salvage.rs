@@ -21,6 +21,7 @@ pub(crate) fn chat_completion(body: &Value) -> Option<Parts> {
         tool_calls,
         stop: choice.get("finish_reason").and_then(Value::as_str).map(|why| StopReason::from(why.to_owned())),
         usage: body.get("usage").and_then(usage),
+        note: None,
     })
 }
 

@@ -1,7 +1,7 @@
 //! Our request in the provider library's types.
 
 use crate::config::ProviderKind;
-use crate::failure;
+use crate::{failure, note};
 use genai::chat::{
     ChatMessage, ChatOptions, ChatRequest, ContentPart, JsonSpec, MessageContent, ReasoningEffort,
     Tool as LibraryTool, ToolCall as LibraryCall, ToolChoice as LibraryChoice, ToolResponse,
@@ -31,7 +31,10 @@ pub(crate) fn conversation(
         }
         match message {
             Message::User { content } => messages.push(ChatMessage::user(content)),
-            Message::Assistant { content, tool_calls } => messages.push(assistant(content, tool_calls)),
+            Message::Assistant { content, tool_calls, provider } => {
+                let (leading, signatures) = note::to_parts(provider.as_ref(), &request.model);
+                messages.push(assistant(content, tool_calls, leading, signatures));
+            }
             Message::Tool { .. } => {}
         }
     }
@@ -71,17 +74,24 @@ fn is_providers_own(tool: &str, kind: ProviderKind) -> bool {
     }
 }
 
-fn assistant(content: &str, tool_calls: &[ToolCall]) -> ChatMessage {
+fn assistant(
+    content: &str,
+    tool_calls: &[ToolCall],
+    leading: Vec<ContentPart>,
+    signatures: Vec<Vec<String>>,
+) -> ChatMessage {
+    let mut signatures = signatures.into_iter();
     let text = (!content.is_empty() || tool_calls.is_empty()).then(|| ContentPart::from_text(content));
     let calls = tool_calls.iter().map(|call| {
         ContentPart::ToolCall(LibraryCall {
             call_id: call.id.clone(),
             fn_name: call.name.clone(),
             fn_arguments: sendable(&call.arguments),
-            thought_signatures: None,
+            thought_signatures: signatures.next().filter(|signatures| !signatures.is_empty()),
         })
     });
-    ChatMessage::assistant(MessageContent::from_parts(text.into_iter().chain(calls).collect::<Vec<_>>()))
+    let parts: Vec<ContentPart> = leading.into_iter().chain(text).chain(calls).collect();
+    ChatMessage::assistant(MessageContent::from_parts(parts))
 }
 
 /// Providers refuse a conversation in which a call's arguments are no object, even where the model

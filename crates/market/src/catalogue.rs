@@ -1,32 +1,48 @@
-//! The datasets at hand.
+//! The datasets at hand: the bundled one, and those of a directory.
 
 use crate::bundled::bundled;
 use crate::error::MarketError;
+use crate::store::{Name, Shelf};
 use papertape_core::id::{ContentHash, Symbol};
-use papertape_core::market::Dataset;
+use papertape_core::market::{Dataset, Interval, TradingDay};
 use papertape_core::time::Date;
-use serde::Serialize;
-use std::sync::Arc;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The fewest hex digits by which a dataset can be called.
 const FEWEST_DIGITS: usize = 6;
+/// How many datasets of the directory are kept open: the ones used last.
+const KEPT_OPEN: usize = 4;
 
 /// The datasets at hand, by name and by content hash.
-#[derive(Clone, Debug)]
+///
+/// Those of a directory are read when they are opened, and found when another process adds them. What is
+/// open stays so for a while: the few used last.
+#[derive(Debug)]
 pub struct Catalogue {
-    /// In the order in which they were added.
+    /// In memory, in the order in which they were added.
     datasets: Vec<Arc<Dataset>>,
+    /// The market profiles of those in memory, by the dataset's name.
+    markets: BTreeMap<String, String>,
+    shelf: Option<Shelf>,
+    /// The last used at the end.
+    open: Mutex<Vec<Arc<Dataset>>>,
 }
 
 /// One dataset of a catalogue.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Its name.
+    /// Its name. Content whose name now stands for another has the name that it was imported under.
     pub name: String,
     /// Its content hash.
     pub hash: ContentHash,
     /// The exchange's time zone.
     pub zone: String,
+    /// The market profile of runs that name none; no part of the hash.
+    #[serde(default)]
+    pub market: Option<String>,
     /// Its symbols, in byte order.
     pub symbols: Vec<Symbol>,
     /// Its first trading day.
@@ -35,77 +51,247 @@ pub struct Entry {
     pub last_day: Option<Date>,
     /// How many trading days it has.
     pub days: usize,
-    /// How many bars it has.
+    /// How many daily bars it has.
     pub bars: usize,
+    /// The lengths of its bars within the day, shortest first.
+    pub intervals: Vec<Interval>,
+    /// How many bars within the day it has.
+    pub bars_within_days: usize,
+    /// How many splits and dividends it has.
+    pub actions: usize,
+    /// How many news items it has.
+    pub news: usize,
+    /// How many figures of companies' reports it has.
+    pub fundamentals: usize,
+    /// How many values of macroeconomic series it has.
+    pub macros: usize,
+    /// How many bytes it takes on the disk; 0: it is part of the program.
+    pub bytes: u64,
+    /// Is it older content whose name stands for another now? It is found by its hash.
+    #[serde(default)]
+    pub replaced: bool,
 }
 
 impl Catalogue {
-    /// A catalogue of the bundled datasets.
+    /// A catalogue of the bundled dataset alone.
     #[must_use]
     pub fn bundled() -> Self {
-        Self { datasets: vec![bundled()] }
+        Self { datasets: vec![bundled()], markets: BTreeMap::new(), shelf: None, open: Mutex::default() }
     }
 
-    /// Adds a dataset.
+    /// The bundled dataset and those of a directory, which is made when the first one is added.
+    #[must_use]
+    pub fn at(dir: impl Into<PathBuf>) -> Self {
+        Self { shelf: Some(Shelf::new(dir)), ..Self::bundled() }
+    }
+
+    /// Adds a dataset in memory.
     ///
     /// # Errors
     /// [`MarketError::NameTaken`] where another dataset has its name; adding one twice is no error.
     pub fn add(&mut self, dataset: Arc<Dataset>) -> Result<(), MarketError> {
         match self.datasets.iter().find(|other| other.name() == dataset.name()) {
             Some(same) if same.hash() == dataset.hash() => {}
-            Some(_) => {
-                return Err(MarketError::NameTaken { name: dataset.name().to_owned() });
-            }
+            Some(_) => return Err(MarketError::NameTaken { name: dataset.name().to_owned() }),
             None => self.datasets.push(dataset),
         }
         Ok(())
     }
 
-    /// Its datasets, by name.
-    #[must_use]
-    pub fn list(&self) -> Vec<Entry> {
-        let mut entries: Vec<Entry> = self.datasets.iter().map(|one| Entry::of(one)).collect();
-        entries.sort_by(|a, b| a.name.cmp(&b.name));
-        entries
-    }
-
-    /// The dataset of this name, or whose hash begins with these hex digits, six or more.
+    /// Adds a dataset in memory together with the market profile that it is traded by where nobody names
+    /// one.
     ///
     /// # Errors
-    /// [`MarketError::NotFound`] and [`MarketError::Ambiguous`].
-    pub fn open(&self, wanted: &str) -> Result<Arc<Dataset>, MarketError> {
-        if let Some(dataset) = self.datasets.iter().find(|dataset| dataset.name() == wanted) {
-            return Ok(Arc::clone(dataset));
+    /// As [`Self::add`]; the first to name a market stays.
+    pub fn add_with_market(&mut self, dataset: Arc<Dataset>, market: &str) -> Result<(), MarketError> {
+        let name = dataset.name().to_owned();
+        self.add(dataset)?;
+        self.markets.entry(name).or_insert_with(|| market.to_owned());
+        Ok(())
+    }
+
+    /// The market profile that a dataset is traded by where nobody names one; `None` where its source
+    /// says nothing.
+    #[must_use]
+    pub fn default_market(&self, dataset: &Dataset) -> Option<String> {
+        if self.datasets.iter().any(|other| other.name() == dataset.name()) {
+            return self.markets.get(dataset.name()).cloned();
+        }
+        // What cannot be read has been told when the dataset was opened.
+        let name = self.shelf.as_ref().and_then(|shelf| shelf.name(dataset.name()).ok().flatten());
+        name.and_then(|name| name.market)
+    }
+
+    /// Keeps a dataset in the directory under its name, with the market profile of runs on it that name
+    /// none. All of it or nothing is there afterwards, also where the process dies. Gives `false` where the
+    /// very same was there.
+    ///
+    /// # Errors
+    /// [`MarketError::NameTaken`] where the name stands for other content and `replace` is not set: where
+    /// it is, the other content stays, and is found by its hash. [`MarketError::Name`];
+    /// [`MarketError::Io`].
+    pub fn keep(&self, dataset: &Dataset, market: Option<&str>, replace: bool) -> Result<bool, MarketError> {
+        let taken = || MarketError::NameTaken { name: dataset.name().to_owned() };
+        if let Some(own) = self.datasets.iter().find(|other| other.name() == dataset.name()) {
+            return if own.hash() == dataset.hash() { Ok(false) } else { Err(taken()) };
+        }
+        self.shelf()?.put(dataset, market, replace)
+    }
+
+    /// Takes a dataset out of the directory: a name, with its content where no other name stands for it;
+    /// or, called by its hash, content that has no name any more. Whether jobs still need it is the
+    /// caller's to know.
+    ///
+    /// # Errors
+    /// As [`find`](Self::find); [`MarketError::Fixed`] for what is part of the program.
+    pub fn remove(&self, wanted: &str) -> Result<Entry, MarketError> {
+        let entry = self.find(wanted)?;
+        if self.datasets.iter().any(|dataset| dataset.hash() == entry.hash && dataset.name() == entry.name) {
+            return Err(MarketError::Fixed { name: entry.name });
+        }
+        let shelf = self.shelf()?;
+        if entry.replaced {
+            shelf.remove_content(entry.hash)?
+        } else {
+            shelf.remove_name(&entry.name)?
+        }
+        self.opened().retain(|dataset| dataset.hash() != entry.hash);
+        Ok(entry)
+    }
+
+    /// Its datasets, by name; older content of a name after the newer.
+    ///
+    /// # Errors
+    /// [`MarketError::Io`]; [`MarketError::Damaged`].
+    pub fn list(&self) -> Result<Vec<Entry>, MarketError> {
+        let mut entries: Vec<Entry> = self.datasets.iter().map(|one| self.in_memory(one)).collect();
+        if let Some(shelf) = &self.shelf {
+            let names = shelf.names()?;
+            for name in &names {
+                entries.extend(entry_of(shelf, name)?);
+            }
+            let named: BTreeSet<ContentHash> = names.iter().map(|name| name.hash).collect();
+            for hash in shelf.hashes()?.into_iter().filter(|hash| !named.contains(hash)) {
+                entries.extend(shelf.about(hash)?.map(|about| Entry { replaced: true, ..about.entry }));
+            }
+        }
+        entries.sort_by(|a, b| (&a.name, a.replaced, a.hash).cmp(&(&b.name, b.replaced, b.hash)));
+        Ok(entries)
+    }
+
+    /// What is known of the dataset of this name, or whose hash begins with these hex digits, six or more.
+    ///
+    /// # Errors
+    /// [`MarketError::NotFound`] and [`MarketError::Ambiguous`]; those of [`list`](Self::list).
+    pub fn find(&self, wanted: &str) -> Result<Entry, MarketError> {
+        let not_found = || MarketError::NotFound { wanted: wanted.to_owned() };
+        if let Some(own) = self.datasets.iter().find(|dataset| dataset.name() == wanted) {
+            return Ok(self.in_memory(own));
+        }
+        if let Some(shelf) = &self.shelf
+            && let Some(name) = shelf.name(wanted)?
+        {
+            return entry_of(shelf, &name)?.ok_or_else(not_found);
         }
         let prefix = wanted.to_ascii_lowercase();
-        let fits = |dataset: &&Arc<Dataset>| {
-            prefix.len() >= FEWEST_DIGITS && dataset.hash().to_hex().starts_with(&prefix)
-        };
-        let found: Vec<&Arc<Dataset>> = self.datasets.iter().filter(fits).collect();
-        match found[..] {
-            [] => Err(MarketError::NotFound { wanted: wanted.to_owned() }),
-            // The same content under several names is one dataset by its hash.
-            [first, ..] if found.iter().all(|other| other.hash() == first.hash()) => Ok(Arc::clone(first)),
-            _ => Err(MarketError::Ambiguous {
-                wanted: wanted.to_owned(),
-                matches: found.iter().map(|dataset| dataset.name().to_owned()).collect(),
-            }),
+        if prefix.len() < FEWEST_DIGITS || !prefix.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(not_found());
         }
+        let mut found: Vec<Entry> =
+            self.list()?.into_iter().filter(|entry| entry.hash.to_hex().starts_with(&prefix)).collect();
+        // The same content under several names is one dataset by its hash.
+        if found.windows(2).any(|pair| pair[0].hash != pair[1].hash) {
+            let matches = found.into_iter().map(|entry| entry.name).collect();
+            return Err(MarketError::Ambiguous { wanted: wanted.to_owned(), matches });
+        }
+        if found.is_empty() { Err(not_found()) } else { Ok(found.swap_remove(0)) }
+    }
+
+    /// Opens the dataset of this name, or whose hash begins with these hex digits, six or more.
+    ///
+    /// # Errors
+    /// As [`find`](Self::find); [`MarketError::Damaged`] where its file is not the one that was written.
+    pub fn open(&self, wanted: &str) -> Result<Arc<Dataset>, MarketError> {
+        let entry = self.find(wanted)?;
+        let is_it = |dataset: &&Arc<Dataset>| dataset.hash() == entry.hash && dataset.name() == entry.name;
+        if let Some(dataset) = self.datasets.iter().find(is_it) {
+            return Ok(Arc::clone(dataset));
+        }
+        let mut opened = self.opened();
+        if let Some(at) = opened.iter().position(|dataset| is_it(&dataset)) {
+            let dataset = opened.remove(at);
+            opened.push(Arc::clone(&dataset));
+            return Ok(dataset);
+        }
+        // The lock is kept while it is read, so that two who want the same read it once.
+        let dataset = Arc::new(self.shelf()?.open(&entry.name, entry.hash)?);
+        opened.push(Arc::clone(&dataset));
+        let gone = opened.len().saturating_sub(KEPT_OPEN);
+        opened.drain(..gone);
+        Ok(dataset)
+    }
+
+    /// Reads a dataset once more, from the disk where it is there, and computes its hash from its rows.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); [`MarketError::Damaged`] where the hash is another.
+    pub fn verify(&self, wanted: &str) -> Result<Entry, MarketError> {
+        let entry = self.find(wanted)?;
+        let own = self.datasets.iter().find(|dataset| dataset.hash() == entry.hash);
+        let dataset = match own {
+            Some(own) => Arc::clone(own),
+            None => Arc::new(self.shelf()?.open(&entry.name, entry.hash)?),
+        };
+        let computed = dataset.computed_hash();
+        if computed != entry.hash {
+            return Err(MarketError::Damaged {
+                file: entry.name,
+                reason: format!("its rows have the hash {computed}, not {}", entry.hash),
+            });
+        }
+        Ok(entry)
+    }
+
+    fn in_memory(&self, dataset: &Dataset) -> Entry {
+        Entry { market: self.markets.get(dataset.name()).cloned(), ..Entry::of(dataset) }
+    }
+
+    fn shelf(&self) -> Result<&Shelf, MarketError> {
+        self.shelf.as_ref().ok_or(MarketError::NoDirectory)
+    }
+
+    fn opened(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Dataset>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
+fn entry_of(shelf: &Shelf, name: &Name) -> Result<Option<Entry>, MarketError> {
+    let about = shelf.about(name.hash)?;
+    Ok(about.map(|about| Entry { name: name.name.clone(), market: name.market.clone(), ..about.entry }))
+}
+
 impl Entry {
-    fn of(dataset: &Dataset) -> Self {
-        let date = |day: Option<&papertape_core::market::TradingDay>| day.map(|day| day.date);
+    pub(crate) fn of(dataset: &Dataset) -> Self {
+        let date = |day: Option<&TradingDay>| day.map(|day| day.date);
+        let contents = dataset.contents();
         Self {
             name: dataset.name().to_owned(),
             hash: dataset.hash(),
             zone: dataset.zone().to_owned(),
+            market: None,
             symbols: dataset.all_symbols().cloned().collect(),
             first_day: date(dataset.days().first()),
             last_day: date(dataset.days().last()),
             days: dataset.days().len(),
             bars: dataset.bar_count(),
+            intervals: dataset.intervals(),
+            bars_within_days: dataset.bars_within_days(),
+            actions: contents.actions().count(),
+            news: contents.news().len(),
+            fundamentals: contents.fundamentals().count(),
+            macros: contents.macros().count(),
+            bytes: 0,
+            replaced: false,
         }
     }
 }

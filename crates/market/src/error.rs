@@ -26,6 +26,40 @@ pub enum MarketError {
         /// The name.
         name: String,
     },
+    /// A name that cannot be a dataset's. Whoever named it must act.
+    #[error("`{}` cannot be a dataset's name: letters, digits, `.`, `_` and `-` can, 64 at the most", name.escape_default())]
+    Name {
+        /// The name as given.
+        name: String,
+    },
+    /// It is part of the program, and cannot be removed.
+    #[error("`{name}` is part of the program")]
+    Fixed {
+        /// Its name.
+        name: String,
+    },
+    /// The catalogue has no directory to keep datasets in.
+    #[error("this catalogue keeps no datasets")]
+    NoDirectory,
+    /// A file is not the one that was written. Whoever keeps the files must act: import it again.
+    #[error("{file}: {reason}")]
+    Damaged {
+        /// The file, or the dataset.
+        file: String,
+        /// How it shows.
+        reason: String,
+    },
+    /// A file could not be read or written.
+    #[error("{file}: {error}")]
+    Io {
+        /// The file.
+        file: String,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// A value cannot be written in the form asked for.
+    #[error("{0}")]
+    Export(String),
     /// A line of a file cannot be read. Whoever supplies the file must act.
     #[error("{file}, line {line}: {reason}")]
     Line {

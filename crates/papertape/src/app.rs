@@ -3,13 +3,15 @@
 use crate::config::{Config, Mode, prompt_overrides};
 use crate::embeddings::{self, Embeddings, OutsideTools, VectorIndex};
 use crate::mcp::McpTools;
+use crate::streams::Streams;
 use anyhow::{Context as _, Result};
 use papertape_agents::prompt::PromptSet;
 use papertape_core::id::ContentHash;
 use papertape_core::market::Dataset;
 use papertape_core::redact::Redactor;
-use papertape_llm::Gateway;
+use papertape_llm::{Gateway, Key, find_key};
 use papertape_market::Catalogue;
+use papertape_market::download::SourceName;
 use papertape_runtime::clock::SystemClock;
 use papertape_runtime::services::{Datasets, Services};
 use papertape_runtime::worker::{Worker, WorkerOptions};
@@ -39,6 +41,8 @@ pub struct App {
     pub vectors: Arc<VectorIndex>,
     /// Runs jobs in this process.
     pub worker: Worker,
+    /// Open streams of this process.
+    pub streams: Arc<Streams>,
 }
 
 /// How a command uses the record.
@@ -81,6 +85,15 @@ impl App {
     /// # Errors
     /// As [`App::open`].
     pub fn compose(config: Config, store: Store) -> Result<Self> {
+        let catalogue = Catalogue::at(config.datasets_dir());
+        Self::compose_over(config, store, catalogue)
+    }
+
+    /// As [`Self::compose`], over these datasets.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn compose_over(config: Config, store: Store, catalogue: Catalogue) -> Result<Self> {
         let env = |name: &str| std::env::var(name).ok();
         let gateway = Arc::new(Gateway::new(&config.models, &env).context("models")?);
         let prompts = match &config.prompts.dir {
@@ -88,7 +101,7 @@ impl App {
             None => PromptSet::built_in(),
         };
         let redactor = redactor(&config, &gateway)?;
-        let catalogue = Arc::new(Catalogue::bundled());
+        let catalogue = Arc::new(catalogue);
         let model_dir = embeddings::house::dir(&config.data_dir);
         let embeddings = Arc::new(Embeddings::new(Arc::clone(&gateway), model_dir));
         let services = Services {
@@ -119,6 +132,7 @@ impl App {
             embeddings,
             vectors,
             worker,
+            streams: Arc::default(),
         })
     }
 
@@ -159,7 +173,8 @@ pub fn make_data_dir(dir: &Path) -> Result<()> {
     builder.create(dir).with_context(|| format!("the data directory {} cannot be made", dir.display()))
 }
 
-/// Knows every configured credential: provider keys, tool servers' variables, the database's password.
+/// Knows every configured credential: keys of providers and of sources, tool servers' variables, the
+/// database's password.
 fn redactor(config: &Config, gateway: &Gateway) -> Result<Redactor> {
     let mut secrets: Vec<(String, String)> = gateway
         .secrets()
@@ -171,6 +186,14 @@ fn redactor(config: &Config, gateway: &Gateway) -> Result<Redactor> {
     secrets.extend(variables.filter_map(|name| {
         let value = std::env::var(name).ok()?;
         (value.chars().count() >= papertape_core::redact::MIN_SECRET_CHARS).then(|| (name.clone(), value))
+    }));
+    let sources = SourceName::ALL.into_iter().filter_map(|source| config.download.api_key_env(source));
+    secrets.extend(sources.filter_map(|variable| {
+        let found = find_key(variable, Some(variable), &|name| std::env::var(name).ok());
+        let Key::Found { variable, value } = found else { return None };
+        let value = value.expose_secret();
+        (value.chars().count() >= papertape_core::redact::MIN_SECRET_CHARS)
+            .then(|| (variable, value.to_owned()))
     }));
     if let Some(password) = config.database_url.as_deref().and_then(password)
         && password.chars().count() >= papertape_core::redact::MIN_SECRET_CHARS

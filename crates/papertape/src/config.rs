@@ -10,6 +10,7 @@ use papertape_agents::memory::MemorySettings;
 use papertape_core::broker::MarketProfile;
 use papertape_core::message::ModelName;
 use papertape_llm::ModelsConfig;
+use papertape_market::download::DownloadConfig;
 use papertape_runtime::budget::Budget;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -24,6 +25,8 @@ pub use load::file_in_use;
 pub struct Config {
     /// Where everything is kept. Made with mode 0700 where it is not there.
     pub data_dir: PathBuf,
+    /// Where imported datasets are kept; absent: `datasets` in the data directory.
+    pub datasets_dir: Option<PathBuf>,
     /// Where the server listens.
     pub listen: SocketAddr,
     /// A PostgreSQL URL; absent: SQLite in the data directory.
@@ -41,6 +44,8 @@ pub struct Config {
     pub models: ModelsConfig,
     /// Sentence models.
     pub embeddings: EmbeddingsConfig,
+    /// Sources of market data.
+    pub download: DownloadConfig,
     /// Outside tool servers (MCP) by name.
     pub tools: BTreeMap<String, ToolServer>,
     /// Market profiles of your own by name, beside `us_equity`, `cn_a_share` and `crypto`.
@@ -187,11 +192,21 @@ pub struct ServerConfig {
     pub body_limit_bytes: usize,
     /// Names, besides loopback's, that requests may come to (the `Host` header).
     pub allowed_hosts: Vec<String>,
+    /// Origins of other sites whose pages may use the API (CORS).
+    pub allowed_origins: Vec<String>,
+    /// The most streams that one client may have open.
+    pub streams_per_client: usize,
 }
 
 impl Default for ServerConfig {
     fn default() -> Self {
-        Self { work: true, body_limit_bytes: 1_048_576, allowed_hosts: Vec::new() }
+        Self {
+            work: true,
+            body_limit_bytes: 1_048_576,
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            streams_per_client: 64,
+        }
     }
 }
 
@@ -199,6 +214,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             data_dir: PathBuf::from("papertape-data"),
+            datasets_dir: None,
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
             database_url: None,
             mode: Mode::Prod,
@@ -207,6 +223,7 @@ impl Default for Config {
             log_format: LogFormat::Text,
             models: ModelsConfig::default(),
             embeddings: EmbeddingsConfig::default(),
+            download: DownloadConfig::default(),
             tools: BTreeMap::new(),
             markets: BTreeMap::new(),
             prompts: PromptsConfig::default(),
@@ -229,6 +246,12 @@ impl Config {
         let config: Self = load::figment(file)?.extract().map_err(explain::explain)?;
         config.check()?;
         Ok(config)
+    }
+
+    /// Where imported datasets are kept.
+    #[must_use]
+    pub fn datasets_dir(&self) -> PathBuf {
+        self.datasets_dir.clone().unwrap_or_else(|| self.data_dir.join("datasets"))
     }
 
     /// The market profile of this name: one of the config's own, or a preset.
@@ -275,6 +298,7 @@ impl Config {
                 bail!("tools.{name}: a name is made of letters, digits and `-`");
             }
         }
+        self.download.check().map_err(|reason| anyhow!(reason))?;
         if let Err((field, reason)) = self.simulation.memory.check() {
             bail!("simulation.memory.{field}: {reason}");
         }

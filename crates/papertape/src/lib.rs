@@ -11,5 +11,6 @@ pub mod cli;
 pub mod config;
 pub mod embeddings;
 pub mod mcp;
+pub mod streams;
 pub mod trigger;
 pub mod view;

@@ -11,6 +11,7 @@ pub mod config;
 mod day;
 mod host;
 mod load;
+pub mod profile;
 pub mod replay;
 pub mod retry;
 pub mod services;
@@ -18,3 +19,5 @@ pub mod simulate;
 pub mod stopping;
 mod summarise;
 pub mod worker;
+
+pub use load::document;

@@ -41,12 +41,26 @@ pub(crate) async fn rows(
 }
 
 /// A document by its hash; `None` where it is not in the record.
-pub(crate) async fn document(record: &dyn Record, hash: ContentHash) -> Result<Option<Value>, RecordError> {
-    let Some(body) = record.texts(vec![hash]).await?.remove(&hash) else { return Ok(None) };
-    let stored: Value = serde_json::from_str(&body)
-        .map_err(|error| RecordError::Inconsistent(format!("document {hash} is no JSON: {error}")))?;
-    let texts = record.texts(references(&stored)).await?;
-    expanded(&stored, &texts).map(Some)
+///
+/// # Errors
+/// A document that is torn; the record's.
+pub async fn document(record: &dyn Record, hash: ContentHash) -> Result<Option<Value>, RecordError> {
+    Ok(documents(record, vec![hash]).await?.remove(&hash))
+}
+
+/// Documents by their hashes; those that are not in the record are absent.
+pub(crate) async fn documents(
+    record: &dyn Record,
+    hashes: Vec<ContentHash>,
+) -> Result<BTreeMap<ContentHash, Value>, RecordError> {
+    let mut stored = BTreeMap::new();
+    for (hash, body) in record.texts(hashes).await? {
+        let value: Value = serde_json::from_str(&body)
+            .map_err(|error| RecordError::Inconsistent(format!("document {hash} is no JSON: {error}")))?;
+        stored.insert(hash, value);
+    }
+    let texts = record.texts(stored.values().flat_map(references).collect()).await?;
+    stored.into_iter().map(|(hash, value)| Ok((hash, expanded(&value, &texts)?))).collect()
 }
 
 /// A stored document, expanded.

@@ -17,7 +17,7 @@ use papertape_core::market::{Dataset, TradingDay};
 use papertape_core::money::Money;
 use papertape_core::ports::Record;
 use papertape_core::record::{DayStatus, JobRow, JobStatus, Lease, NewSession, Write};
-use papertape_core::tape::{Session, Stop, Tape};
+use papertape_core::tape::{Class, Session, Stop, Tape};
 use papertape_core::time::Date;
 use std::sync::Arc;
 use std::time::Duration;
@@ -249,6 +249,13 @@ async fn inherit(
     let mut rows = load::rows(record, parent.id, false).await.map_err(stop_of)?;
     if date == branch.date {
         rows = before_cut(rows, of_day.graph(), &branch.at);
+    }
+    // Below a verdict nothing runs again, so what the steps there imply is copied with them.
+    if rows.iter().any(|row| row.class == Class::Guard) {
+        let mut implied = record.implied(parent.id).await.map_err(stop_of)?;
+        for row in &mut rows {
+            row.implied = implied.remove(&row.path).unwrap_or_default();
+        }
     }
     Ok(tape.inheriting(format!("{}/{}", branch.job, parent.id), rows))
 }

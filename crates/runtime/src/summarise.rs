@@ -7,7 +7,7 @@ use crate::load::{self, stop_of};
 use futures::StreamExt as _;
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::POST;
-use papertape_agents::summary::{message_request, session_request};
+use papertape_agents::summary::{is_read_for_session, message_request, session_request};
 use papertape_core::id::JobId;
 use papertape_core::message::{ModelReply, ModelRequest};
 use papertape_core::record::{SessionId, Write};
@@ -57,7 +57,8 @@ async fn summarise(run: &Arc<JobRun>, agent: &AgentConfig, id: SessionId, date: 
         writes.push(Write::Summary { path: Some(path.clone()), summary });
     }
     let mut ctx = root.child(Key::node("session_summary"))?;
-    let contents: Vec<String> = said.into_iter().map(|(_, content)| content).collect();
+    let read = said.into_iter().filter(|(path, _)| is_read_for_session(agent, path));
+    let contents: Vec<String> = read.map(|(_, content)| content).collect();
     let summary = if contents.is_empty() {
         Err("the agent said nothing".to_owned())
     } else {

@@ -1,5 +1,6 @@
 //! Takes jobs from the queue, keeps their leases, and says how they ended.
 
+use crate::config::SimulationConfig;
 use crate::services::Services;
 use crate::simulate::{self, JobEnd, Observer, Unobserved};
 use crate::stopping::{StopReason, StopSignal, Stopper};
@@ -11,6 +12,13 @@ use papertape_core::tape::Stop;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Notify, Semaphore};
+
+/// The kind of jobs that simulate trading days.
+pub const SIMULATE: &str = "simulate";
+/// The kind of jobs that time one desk on one day.
+pub const PROFILE: &str = "profile";
+/// How the error of a profile begins that met its overall timeout.
+pub const TOO_LATE: &str = "overall timeout";
 
 /// How a worker works.
 #[derive(Clone, Debug)]
@@ -116,7 +124,8 @@ impl Worker {
         let stopper = Stopper::default();
         let work = async {
             match row.kind.as_str() {
-                "simulate" => simulate::run(&self.services, (lease, row), stopper.signal(), observer).await,
+                SIMULATE => simulate::run(&self.services, (lease, row), stopper.signal(), observer).await,
+                PROFILE => self.profile((lease, row), stopper.signal(), observer).await,
                 other => Ok(JobEnd {
                     status: JobStatus::Failed,
                     error: Some(format!("this version cannot run jobs of the kind `{other}`")),
@@ -136,6 +145,30 @@ impl Worker {
         self.services.queue.finish(lease, end.status, end.error.clone()).await?;
         tracing::info!(job = %row.id, status = %end.status, error = end.error.as_deref(), "job ended");
         Ok(end)
+    }
+
+    /// A profile is a simulation that ends at its overall timeout, wherever it is: the time that an
+    /// agent's session may take. What was under way is dropped, which cancels its calls.
+    async fn profile(
+        &self,
+        (lease, row): (&Lease, &JobRow),
+        signal: StopSignal,
+        observer: &dyn Observer,
+    ) -> Result<JobEnd, Stop> {
+        let run = simulate::run(&self.services, (lease, row), signal, observer);
+        let config: Option<SimulationConfig> = serde_json::from_value(row.config.clone()).ok();
+        let bound = config.iter().flat_map(|config| &config.agents);
+        let Some(secs) = bound.map(|agent| agent.limits.session_timeout_secs).min() else {
+            return run.await;
+        };
+        let late = self.services.clock.sleep(Duration::from_secs(secs));
+        match select(late, Box::pin(run)).await {
+            Either::Left(_) => Ok(JobEnd {
+                status: JobStatus::Failed,
+                error: Some(format!("{TOO_LATE}: the run did not end within {secs} s")),
+            }),
+            Either::Right((end, _)) => end,
+        }
     }
 
     /// Renews the lease and passes on what must stop the job. Ends when the lease is lost.

@@ -2,6 +2,7 @@
 
 use papertape_core::ports::RecordError;
 use std::path::PathBuf;
+use tokio_postgres::error::SqlState;
 
 /// Why the store did not open, take or give something.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -65,6 +66,12 @@ pub enum StoreError {
     /// A row is there but makes no sense, or a write contradicts what is there.
     #[error("the record is inconsistent: {0}")]
     Inconsistent(String),
+    /// There is no room to write to.
+    #[error(
+        "the disk is full ({0}): what was committed is kept, and once there is room the job goes on with \
+         `papertape resume ID`"
+    )]
+    Full(String),
     /// The database failed.
     #[error("the database failed: {0}")]
     Database(String),
@@ -105,12 +112,18 @@ impl From<StoreError> for RecordError {
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
+        if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull) {
+            return Self::Full(error.to_string());
+        }
         Self::Database(error.to_string())
     }
 }
 
 impl From<tokio_postgres::Error> for StoreError {
     fn from(error: tokio_postgres::Error) -> Self {
+        if let Some(db) = error.as_db_error().filter(|db| *db.code() == SqlState::DISK_FULL) {
+            return Self::Full(db.message().to_owned());
+        }
         // The error's own text says no more than "db error".
         Self::Database(match error.as_db_error() {
             Some(db) => format!("{}: {}", db.code().code(), db.message()),
@@ -119,5 +132,22 @@ impl From<tokio_postgres::Error> for StoreError {
                 None => error.to_string(),
             },
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A database without room says what to do about it, to whoever holds the job too.
+    #[test]
+    fn a_full_disk_says_how_to_go_on() {
+        let database = rusqlite::Connection::open_in_memory().expect("a database");
+        database.execute_batch("PRAGMA max_page_count = 2; CREATE TABLE t (x);").expect("there is room yet");
+        let full = database.execute("INSERT INTO t VALUES (zeroblob(100000))", ()).expect_err("no room");
+        let error = StoreError::from(full);
+        assert!(matches!(error, StoreError::Full(_)), "{error}");
+        let told = RecordError::from(error).to_string();
+        assert!(told.contains("the disk is full") && told.contains("`papertape resume ID`"), "{told}");
     }
 }

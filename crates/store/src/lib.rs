@@ -27,6 +27,7 @@ mod dev;
 mod error;
 mod export;
 mod fence;
+mod follow;
 mod migrate;
 mod postgres;
 mod queue;
@@ -41,10 +42,12 @@ mod vectors;
 mod verify;
 
 pub use error::StoreError;
+pub use follow::Follower;
 pub use read::{
-    ArchiveRow, CompletedDay, Counts, DailyValue, DayCounts, DayRow, ExposureView, GivenMemory, Instructions,
-    JobDetails, JobEvent, JobFilter, JobOverview, MemoryFilter, MessageView, NewestJob, Page, PageRequest,
-    Remembered, ResultFilter, SessionFilter, SessionResult, SessionView, StepView, TradeFilter, Used,
+    AnalysisFilter, ArchiveRow, CompletedDay, Counts, DailyValue, DayCounts, DayRow, ExposureView,
+    GivenMemory, Instructions, JobDetails, JobEvent, JobFilter, JobOverview, JobTail, MemoryFilter,
+    MessageView, NewestJob, Page, PageRequest, Remembered, ResultFilter, SessionFilter, SessionResult,
+    SessionView, StepView, TradeFilter, Used,
 };
 pub use store::{Store, Target};
 pub use vectors::{StoredVector, VectorFor};

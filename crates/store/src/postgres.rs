@@ -1,12 +1,16 @@
 //! PostgreSQL: a pool of connections, any number of processes.
 
+mod others;
+
 use crate::db::{Backend, Db};
 use crate::dev;
 use crate::error::StoreError;
+use crate::follow::Hub;
 use crate::migrate::{self, Migration};
 use crate::value::{Row, Value};
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Transaction};
 use futures::FutureExt as _;
+use others::Others;
 use papertape_core::id::JobId;
 use papertape_core::ports::BoxFuture;
 use rust_decimal::Decimal;
@@ -32,6 +36,7 @@ pub(crate) struct Engine {
     writable: bool,
     runtime: Handle,
     order: Arc<Order>,
+    others: Arc<Others>,
 }
 
 impl Engine {
@@ -56,6 +61,7 @@ impl Engine {
         drop(client);
         let _ = driving.await;
 
+        let others = Arc::new(Others::new(config.clone(), schema));
         let manager =
             Manager::from_config(config, NoTls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
         let pool = Pool::builder(manager)
@@ -72,7 +78,23 @@ impl Engine {
             writable,
             runtime: Handle::current(),
             order: Arc::default(),
+            others,
         })
+    }
+
+    /// The hub of a store: where it may write, other processes are told of its commits.
+    pub(crate) fn hub(&self) -> Hub {
+        if !self.writable {
+            return Hub::default();
+        }
+        let hub = Hub::shared_with_others();
+        self.others.tell(&self.runtime, self.pool.clone(), hub.clone());
+        hub
+    }
+
+    /// Hears of other processes' commits from now on.
+    pub(crate) fn listen(&self, hub: &Hub) {
+        self.others.listen(&self.runtime, hub);
     }
 
     /// Makes the schema of dev data with its mark where it is not there, and empties it first where it

@@ -20,8 +20,8 @@ use std::time::Duration;
 
 impl Queue for Store {
     fn enqueue<'a>(&'a self, job: NewJob) -> BoxFuture<'a, Result<(), RecordError>> {
-        let job = Arc::new(job);
-        port(self.write(move |db| {
+        let (id, job) = (job.id.clone(), Arc::new(job));
+        port(self.write_for(&id, move |db| {
             let job = Arc::clone(&job);
             async move { enqueue(db, &job).await }.boxed()
         }))
@@ -34,10 +34,20 @@ impl Queue for Store {
         only: Option<&'a JobId>,
     ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
         let wanted = Arc::new((owner.to_owned(), only.cloned()));
-        port(self.write(move |db| {
+        let claiming = self.write(move |db| {
             let wanted = Arc::clone(&wanted);
             async move { claim(db, &wanted.0, lease_for, wanted.1.as_ref()).await }.boxed()
-        }))
+        });
+        let hub = self.hub().clone();
+        let claimed = async move {
+            let claimed = claiming.await?;
+            // Which job it is shows only now.
+            if let Some((lease, _)) = &claimed {
+                hub.committed(&lease.job);
+            }
+            Ok(claimed)
+        };
+        port(claimed.boxed())
     }
 
     fn renew<'a>(
@@ -66,17 +76,17 @@ impl Queue for Store {
     }
 
     fn requeue<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<bool, RecordError>> {
-        let job = job.clone();
-        port(self.write(move |db| {
-            let job = job.clone();
+        let id = job.clone();
+        port(self.write_for(job, move |db| {
+            let job = id.clone();
             async move { requeue(db, &job).await }.boxed()
         }))
     }
 
     fn cancel<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>> {
-        let job = job.clone();
-        port(self.write(move |db| {
-            let job = job.clone();
+        let id = job.clone();
+        port(self.write_for(job, move |db| {
+            let job = id.clone();
             async move { cancel(db, &job).await }.boxed()
         }))
     }

@@ -2,6 +2,7 @@
 
 use crate::db::Db;
 use crate::error::StoreError;
+use crate::follow::{Follower, Hub};
 use crate::migrate::MIGRATIONS;
 use crate::{postgres, sqlite};
 use futures::FutureExt as _;
@@ -34,6 +35,7 @@ impl std::fmt::Debug for Target {
 #[derive(Clone, Debug)]
 pub struct Store {
     engine: Engine,
+    hub: Hub,
 }
 
 #[derive(Clone, Debug)]
@@ -56,7 +58,7 @@ impl Store {
                 Engine::Postgres(postgres::Engine::open(&url, &schema, true, MIGRATIONS).await?)
             }
         };
-        Ok(Self { engine })
+        Ok(Self::of(engine))
     }
 
     /// Opens a record that is there for reading alone, beside the process that owns it.
@@ -70,7 +72,18 @@ impl Store {
                 Engine::Postgres(postgres::Engine::open(&url, &schema, false, MIGRATIONS).await?)
             }
         };
-        Ok(Self { engine })
+        Ok(Self::of(engine))
+    }
+
+    /// Follows a job: says when it may have new events, of whichever process. What they are is asked
+    /// of [`Store::events`]; to miss none, follow first and ask then. A record that is opened for
+    /// reading alone, beside a SQLite file's owner, is told of nothing.
+    #[must_use]
+    pub fn follow(&self, job: &JobId) -> Follower {
+        if let Engine::Postgres(engine) = &self.engine {
+            engine.listen(&self.hub);
+        }
+        self.hub.follow(job)
     }
 
     /// The process that owns the SQLite record at `path`, as far as it is known; `None` where nobody
@@ -95,7 +108,15 @@ impl Store {
     }
 
     pub(crate) fn of(engine: Engine) -> Self {
-        Self { engine }
+        let hub = match &engine {
+            Engine::Sqlite(_) => Hub::default(),
+            Engine::Postgres(engine) => engine.hub(),
+        };
+        Self { engine, hub }
+    }
+
+    pub(crate) fn hub(&self) -> &Hub {
+        &self.hub
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -115,17 +136,20 @@ impl Store {
         }
     }
 
-    /// The same for a job's own writes, which become durable in the order of the calls.
+    /// The same for a job's own writes, which become durable in the order of the calls. Those who
+    /// follow the job are woken when it is durable, be the future awaited or dropped.
     pub(crate) fn write_for<T, F>(&self, job: &JobId, work: F) -> BoxFuture<'static, Result<T, StoreError>>
     where
         T: Send + 'static,
         F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
     {
-        match &self.engine {
+        let work = waking(self.hub.clone(), job.clone(), work);
+        let writing = match &self.engine {
             // One thread writes what comes in the order in which it comes.
             Engine::Sqlite(engine) => engine.write(work),
             Engine::Postgres(engine) => engine.write(Some(job), work),
-        }
+        };
+        async move { writing.await.map(|(value, _wake)| value) }.boxed()
     }
 
     /// Runs the work on one snapshot of the record.
@@ -146,5 +170,32 @@ impl Store {
             answer
         }
         .boxed()
+    }
+}
+
+/// Wakes a job's followers when it is dropped. It travels with a transaction's result, which nobody
+/// has, and nobody drops, before the transaction has ended.
+struct Wake(Hub, JobId);
+
+impl Drop for Wake {
+    fn drop(&mut self) {
+        self.0.committed(&self.1);
+    }
+}
+
+/// The work, with a wake beside its result.
+fn waking<T, F>(
+    hub: Hub,
+    job: JobId,
+    work: F,
+) -> impl for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<(T, Wake), StoreError>> + Send + Sync + 'static
+where
+    T: Send + 'static,
+    F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
+{
+    move |db| {
+        let (hub, job) = (hub.clone(), job.clone());
+        let working = work(db);
+        async move { Ok((working.await?, Wake(hub, job))) }.boxed()
     }
 }

@@ -2,10 +2,14 @@
 
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
-use papertape_core::market::{DailyBar, Dataset, DatasetBuilder, Instrument, News, TradingDay, TradingHours};
+use papertape_core::market::{
+    BarRest, DailyBar, Dataset, DatasetBuilder, Instrument, Interval, IntradayBar, News, TradingDay,
+    TradingHours,
+};
 use papertape_core::money::{Price, Quantity};
 use papertape_core::time::{Date, Timestamp, parse_date};
 use rust_decimal::Decimal;
+use std::time::Duration;
 
 /// Builds a small dataset of US hours: days are consecutive dates, weekends among them.
 pub struct SmallData {
@@ -50,6 +54,24 @@ impl SmallData {
             let volume = Quantity(Decimal::from(1_000));
             let bar = DailyBar { date: day.date, open, high, low, close, volume };
             self.builder.bar(&symbol, bar).expect("a possible bar");
+        }
+        self
+    }
+
+    /// Adds bars of an hour (open, high, low, close) to the nth day, from 0, from its open on.
+    ///
+    /// # Panics
+    /// On an impossible bar.
+    #[must_use]
+    pub fn hours(mut self, symbol: &str, day: usize, bars: &[[&str; 4]]) -> Self {
+        let hour = Interval::of_minutes(60).expect("an interval");
+        let mut opens_at = self.days[day].open;
+        for bar in bars {
+            let [open, high, low, close] = bar.map(price);
+            let rest = Some(BarRest { high, low, close, volume: Quantity(Decimal::from(100)) });
+            let bar = IntradayBar { opens_at, open, rest };
+            self.builder.bar_within_day(&symbol.into(), hour, &bar).expect("a possible bar");
+            opens_at += Duration::from_secs(3_600);
         }
         self
     }

@@ -12,9 +12,10 @@ use papertape_core::ports::{
     Record, RecordError, Tools,
 };
 use papertape_core::record::{
-    AgentState, Commit, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession, SessionId, Spent,
-    TapeRow, Unsummarised,
+    AgentState, Commit, Implied, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession, SessionId,
+    Spent, TapeRow, Unsummarised,
 };
+use papertape_core::tape::StepPath;
 use papertape_core::time::Date;
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
@@ -108,6 +109,13 @@ impl Record for Faulty<dyn Record> {
         detached: bool,
     ) -> BoxFuture<'a, Result<Vec<TapeRow>, RecordError>> {
         self.inner.tape(session, detached)
+    }
+
+    fn implied<'a>(
+        &'a self,
+        session: SessionId,
+    ) -> BoxFuture<'a, Result<BTreeMap<StepPath, Vec<Implied>>, RecordError>> {
+        self.inner.implied(session)
     }
 
     fn commit<'a>(&'a self, commit: Commit) -> BoxFuture<'a, Result<(), RecordError>> {

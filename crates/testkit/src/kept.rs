@@ -112,6 +112,22 @@ impl Kept {
                 }
             }
             Write::End(end) => self.end(end),
+            Write::Abandoned { step, reused_from } => {
+                assert!(self.step(step.path.as_str()).is_none(), "{} twice", step.path);
+                self.steps.push(KeptStep {
+                    path: step.path,
+                    class: Class::External,
+                    digest: step.digest,
+                    request_ref: step.request_ref,
+                    state: State::Abandoned,
+                    outcome_ref: None,
+                    reused_from: Some(reused_from),
+                    attempts: BTreeMap::new(),
+                    implied: Vec::new(),
+                    commit,
+                    ended_in: Some(commit),
+                });
+            }
             Write::CloseScope { scope } => {
                 for step in &mut self.steps {
                     if step.state == State::Intent && step.path.is_within(&scope) {
@@ -171,6 +187,12 @@ impl Kept {
         }
     }
 
+    /// An empty record beside this one in the same store, where texts are stored once.
+    #[must_use]
+    pub fn beside(&self) -> Self {
+        Self { texts: self.texts.clone(), ..Self::default() }
+    }
+
     /// The step at a path.
     #[must_use]
     pub fn step(&self, path: &str) -> Option<&KeptStep> {
@@ -222,6 +244,7 @@ impl Kept {
                 .and_then(|hash| serde_json::from_str(self.texts.get(&hash)?).ok()),
             outcome_ref: step.outcome_ref,
             attempts: step.attempts.keys().next_back().copied().unwrap_or_default(),
+            implied: step.implied.clone(),
         };
         self.steps.iter().map(row).collect()
     }

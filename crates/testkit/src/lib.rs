@@ -8,6 +8,7 @@ pub mod data;
 pub mod fault;
 pub mod host;
 pub mod kept;
+pub mod markets;
 pub mod model_server;
 pub mod postgres;
 pub mod record;

@@ -7,9 +7,10 @@ use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
 use papertape_core::ports::{BoxFuture, Clock as _, Queue, Record, RecordError};
 use papertape_core::record::{
-    AgentState, Commit, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession, SessionId, Spent,
-    TapeRow, Unsummarised,
+    AgentState, Commit, Implied, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession, SessionId,
+    Spent, TapeRow, Unsummarised,
 };
+use papertape_core::tape::StepPath;
 use papertape_core::time::{Date, Timestamp};
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
@@ -153,6 +154,15 @@ impl Record for MemoryRecord {
         let state = self.lock();
         let found = state.session(session);
         ready(found.map(|s| if detached { s.detached.stored_rows() } else { s.kept.stored_rows() }))
+    }
+
+    fn implied<'a>(
+        &'a self,
+        session: SessionId,
+    ) -> BoxFuture<'a, Result<BTreeMap<StepPath, Vec<Implied>>, RecordError>> {
+        let state = self.lock();
+        let rows = state.session(session).map(|session| session.kept.stored_rows());
+        ready(rows.map(|rows| rows.into_iter().map(|row| (row.path, row.implied)).collect()))
     }
 
     fn commit<'a>(&'a self, commit: Commit) -> BoxFuture<'a, Result<(), RecordError>> {

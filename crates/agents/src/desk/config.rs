@@ -156,6 +156,40 @@ impl fmt::Display for Analyst {
     }
 }
 
+impl Phase {
+    /// All of them, in the graph's order.
+    pub const ALL: [Self; 5] = [Self::Analyst, Self::Research, Self::Trading, Self::Risk, Self::Portfolio];
+
+    /// As steps and traces spell it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Analyst => "analyst",
+            Self::Research => "research",
+            Self::Trading => "trading",
+            Self::Risk => "risk",
+            Self::Portfolio => "portfolio",
+        }
+    }
+}
+
+impl std::str::FromStr for Phase {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|phase| phase.as_str() == text).ok_or_else(|| {
+            let known = Self::ALL.map(Self::as_str).join(", ");
+            format!("`{text}` is no phase; there are: {known}")
+        })
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 impl PromptStyle {
     /// As configs spell it, and the prompt files' names end.
     #[must_use]

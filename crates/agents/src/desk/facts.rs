@@ -2,8 +2,8 @@
 
 use super::config::DeskConfig;
 use crate::day::DayInput;
-use crate::solo;
-use crate::tools::{market, number, trade};
+use crate::rules;
+use crate::tools::{market, number, portfolio};
 use papertape_core::broker::{Books, MarketProfile};
 use papertape_core::id::Symbol;
 use papertape_core::json::canonical;
@@ -38,9 +38,9 @@ impl Facts {
         priced.insert("has_prices".to_owned(), json!(!prices["price"].is_null()));
         priced.insert("prices".to_owned(), json!(canonical(&prices)));
 
-        let portfolio = trade::portfolio(books, view, input.day.date);
-        let shown_account = portfolio.implied();
-        let mut account = portfolio.value;
+        let owned = portfolio::read(books, view, input.day.date);
+        let shown_account = owned.implied();
+        let mut account = owned.value;
         let orders = account.as_object_mut().and_then(|account| account.remove("pending_orders"));
         let positions = account["positions"].as_array().cloned().unwrap_or_default();
         let has_no_price = |held: &&str| {
@@ -55,7 +55,7 @@ impl Facts {
         whole.insert("unpriced".to_owned(), json!(unpriced.join(", ")));
         whole.insert("orders".to_owned(), json!(canonical(&orders.unwrap_or_else(|| json!([])))));
         whole.insert("limits".to_owned(), json!(canonical(&limits(books.profile(), config))));
-        whole.insert("rules".to_owned(), json!(solo::rules(books.profile())));
+        whole.insert("rules".to_owned(), json!(rules::rules(books.profile(), input.agent.language)));
         whole.insert("notices".to_owned(), json!(notices));
         Self { priced, whole, shown_prices, shown_account }
     }
@@ -86,13 +86,13 @@ fn prices(view: &MarketView<'_>, symbol: &Symbol) -> (Value, Vec<Implied>) {
         shown.push(Implied::Exposure(read.exposure));
     }
     if let Ok(read) = view.last_close(symbol) {
-        value["previous_close"] = number(read.value.price.0.round_dp(4));
+        value["previous_close"] = number(market::shown(read.value.price));
         value["previous_date"] = json!(read.value.date);
         shown.push(Implied::Exposure(read.exposure));
     }
     let atr = "atr(14)".parse::<Indicator>().ok();
     if let Some(Ok(read)) = atr.map(|atr| view.indicators(symbol, &[atr], 1)) {
-        value["atr_14"] = market::newest(&read.value).remove("atr_14").unwrap_or_default();
+        value["atr_14"] = market::newest(view, symbol, &read.value).remove("atr_14").unwrap_or_default();
         shown.push(Implied::Exposure(read.exposure));
     }
     (value, shown)

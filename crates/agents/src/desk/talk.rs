@@ -65,7 +65,7 @@ impl Talk<'_> {
             Ok(open) => open,
             Err(failure) => return Ok(Err(failure)),
         };
-        request.tools = tools::specs(self.seat.tools);
+        request.tools = tools::specs(self.room.view, self.seat.tools);
         let mut worked = Worked::of(String::new());
         let most = self.room.agent(self.ctx.scope()).limits.max_steps.max(1);
         for step in 1..=most {

@@ -10,8 +10,8 @@ use papertape_core::tape::{Ctx, Stop, ToolNote};
 /// The most characters of a tool's answer.
 const ANSWER_CHARS: usize = 40_000;
 
-/// The tools of these names, as a model is told of them.
-pub(crate) fn specs(names: &[&str]) -> Vec<ToolSpec> {
+/// The tools of these names over the view, as a model is told of them.
+pub(crate) fn specs(view: &MarketView<'_>, names: &[&str]) -> Vec<ToolSpec> {
     let mut all = vec![
         snapshot::tool(),
         facts::statements_tool(),
@@ -19,7 +19,7 @@ pub(crate) fn specs(names: &[&str]) -> Vec<ToolSpec> {
         facts::macro_tool(),
         calculate::tool(),
     ];
-    all.extend(market::tools());
+    all.extend(market::tools(&view.all_intervals()));
     names.iter().filter_map(|name| all.iter().find(|tool| tool.name == *name).cloned()).collect()
 }
 

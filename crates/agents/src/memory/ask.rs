@@ -67,7 +67,7 @@ impl Asker<'_> {
             Ok(repair) => repair,
             Err(error) => return unusable(first.text, error.to_string()),
         };
-        request.messages.push(Message::Assistant { content: first.text.clone(), tool_calls: Vec::new() });
+        request.messages.push(first.to_message());
         request.messages.push(Message::user(repair));
         let second = match ctx.aside(&request, options).await? {
             Ok(reply) => reply.text,

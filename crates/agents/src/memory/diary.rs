@@ -141,17 +141,20 @@ impl<'a> Diary<'a> {
     ///
     /// # Errors
     /// A stop. A model that fails is none: the template stands in for it, and that is marked.
-    pub async fn post(mut self, root: &Ctx, books: &mut Books) -> Result<(Memory, Vec<VectorRow>), Stop> {
-        let journal = books.take_journal();
+    pub async fn post(
+        mut self,
+        root: &Ctx,
+        journal: &Journal,
+        account: &Account,
+    ) -> Result<(Memory, Vec<VectorRow>), Stop> {
         if self.settings.is_off() {
             return Ok((self.memory, self.vectors));
         }
-        self.follow(&journal, self.day.close);
+        self.follow(journal, self.day.close);
         let mut ctx = root.child(Key::node("post"))?;
-        let account = books.account();
         let mut round = None;
         if self.spoken.heard {
-            let row = self.round(&mut ctx, &journal, account).await?;
+            let row = self.round(&mut ctx, journal, account).await?;
             self.explain(&row, self.day.close);
             self.memory.remember(row.clone(), self.settings.keep_rounds);
             round = Some(row);
@@ -160,7 +163,7 @@ impl<'a> Diary<'a> {
         if self.settings.mode.trades() {
             for (n, closing) in (1_u32..).zip(std::mem::take(&mut self.closings)) {
                 let mut child = ctx.child(Key::Node("reflection".to_owned(), n))?;
-                self.reflect(&mut child, &closing, &journal).await?;
+                self.reflect(&mut child, &closing, journal).await?;
             }
         }
         self.embed(&mut ctx).await?;

@@ -84,7 +84,8 @@ impl Facts {
 /// The position in a line.
 fn line(symbol: &Symbol, held: &Position) -> String {
     let price = |price: Option<papertape_core::money::Price>| {
-        price.map_or("none".to_owned(), |price| price.0.round_dp(4).normalize().to_string())
+        price
+            .map_or("none".to_owned(), |price| price.0.round_sf(8).unwrap_or(price.0).normalize().to_string())
     };
     format!(
         "{symbol} {} {} at {}, stop {}, target {}, leverage {}",

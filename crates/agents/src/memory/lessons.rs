@@ -174,7 +174,7 @@ pub fn best<'a>(archive: &'a Archive, query: &Query<'_>, instant: Timestamp, mos
         .filter(|lesson| lesson.known_at <= instant)
         .map(|lesson| (score(lesson, query, &asked), lesson.known_at, lesson.trade_id, lesson))
         .collect();
-    ranked.sort_by(|a, b| (b.0, b.1, b.2).cmp(&(a.0, a.1, a.2)));
+    ranked.sort_by_key(|(score, known_at, trade_id, _)| std::cmp::Reverse((*score, *known_at, *trade_id)));
     ranked.into_iter().take(most).map(|(.., lesson)| lesson).collect()
 }
 

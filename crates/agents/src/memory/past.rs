@@ -251,7 +251,7 @@ fn head(position: &Position, open: Option<&OpenPosition>, symbol: &Symbol, langu
         Language::Zh => "无",
     };
     let price = |price: Option<papertape_core::money::Price>| {
-        price.map_or(none.to_owned(), |price| price.0.round_dp(4).normalize().to_string())
+        price.map_or(none.to_owned(), |price| price.0.round_sf(8).unwrap_or(price.0).normalize().to_string())
     };
     let (side, units) = (side(position.direction(), language), position.quantity.abs().0.normalize());
     let (entry, leverage) = (price(Some(position.avg_price)), position.leverage.normalize());

@@ -4,22 +4,26 @@
 use super::{Arguments, Reading, Refused, number, spec};
 use papertape_core::id::Symbol;
 use papertape_core::market::{
-    BarRange, Indicator, IndicatorColumn, IndicatorTable, MarketView, PriceKind, ReadError,
+    Bar, BarRange, Indicator, IndicatorColumn, IndicatorTable, Interval, MarketView, PriceKind, ReadError,
 };
 use papertape_core::message::ToolSpec;
+use papertape_core::money::Price;
+use rust_decimal::Decimal;
 use serde_json::{Map, Value, json};
 
 /// Bars of one answer at the most.
 const MOST_BARS: usize = 250;
+/// How `get_bars` calls the length of daily bars.
+const DAY: &str = "1d";
 /// News of one answer at the most.
 const MOST_NEWS: usize = 50;
 /// What `get_indicators` gives when nothing is named.
 const USUAL: &[&str] =
     &["sma_20", "sma_50", "ema_12", "ema_26", "macd", "rsi_14", "bollinger", "atr_14", "vwma_20", "mfi_14"];
 
-/// The tools as the model is told of them.
+/// The tools as the model is told of them, where there are bars within the day of these lengths.
 #[must_use]
-pub fn tools() -> Vec<ToolSpec> {
+pub fn tools(intervals: &[Interval]) -> Vec<ToolSpec> {
     let symbol = json!({ "type": "string", "description": "ticker symbol" });
     let limit = |what: &str, most: usize| json!({ "type": "integer", "minimum": 1, "maximum": most, "description": format!("how many {what}") });
     vec![
@@ -29,12 +33,7 @@ pub fn tools() -> Vec<ToolSpec> {
             &[("symbol", symbol.clone())],
             1,
         ),
-        spec(
-            "get_bars",
-            "Daily bars up to the previous trading day, oldest first, adjusted for splits",
-            &[("symbol", symbol.clone()), ("limit", limit("bars, 30 by default", MOST_BARS))],
-            1,
-        ),
+        get_bars_tool(&symbol, &limit("bars, 30 by default", MOST_BARS), intervals),
         spec(
             "get_indicators",
             "Technical indicators at the previous close; null where there is too little data",
@@ -58,6 +57,23 @@ pub fn tools() -> Vec<ToolSpec> {
             0,
         ),
     ]
+}
+
+/// `interval` is there only where there are bars within days, so that a dataset of days has the tools that
+/// it always had.
+fn get_bars_tool(symbol: &Value, limit: &Value, intervals: &[Interval]) -> ToolSpec {
+    let mut properties = vec![("symbol", symbol.clone()), ("limit", limit.clone())];
+    if intervals.is_empty() {
+        let about = "Daily bars up to the previous trading day, oldest first, adjusted for splits";
+        return spec("get_bars", about, &properties, 1);
+    }
+    let mut lengths = vec![DAY.to_owned()];
+    lengths.extend(intervals.iter().map(ToString::to_string));
+    let interval =
+        json!({ "type": "string", "enum": lengths, "description": "how long a bar lasts, 1d by default" });
+    properties.push(("interval", interval));
+    let about = "Complete bars of days or of a length within the day, oldest first, adjusted for splits";
+    spec("get_bars", about, &properties, 1)
 }
 
 /// Runs one of the tools; `None` for a name that is none of them.
@@ -106,22 +122,51 @@ fn get_price(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading
 fn get_bars(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, Refused> {
     let symbol = symbol(arguments)?;
     let limit = arguments.count("limit", 30, MOST_BARS)?;
+    if let Some(length) = arguments.optional_text("interval")?.filter(|length| *length != DAY) {
+        return bars_within_days(view, &symbol, length.parse()?, limit);
+    }
     let bars = view.bars(&symbol, BarRange::newest(limit))?;
     let rows: Vec<Value> = bars
         .value
         .iter()
         .map(|bar| {
-            json!({
-                "date": bar.date,
-                "open": number(bar.open.0.round_dp(4)),
-                "high": number(bar.high.0.round_dp(4)),
-                "low": number(bar.low.0.round_dp(4)),
-                "close": number(bar.close.0.round_dp(4)),
-                "volume": number(bar.volume.0.round_dp(0)),
-            })
+            let mut row = prices(bar);
+            row["date"] = json!(bar.date);
+            row
         })
         .collect();
     Ok(Reading::of(json!({ "symbol": symbol, "bars": rows }), vec![bars.exposure]))
+}
+
+/// Bars of a length within the day, with the instants at which they open.
+fn bars_within_days(
+    view: &MarketView<'_>,
+    symbol: &Symbol,
+    interval: Interval,
+    limit: usize,
+) -> Result<Reading, Refused> {
+    let bars = view.bars_within_days(symbol, interval, BarRange::newest(limit))?;
+    let rows: Vec<Value> = bars
+        .value
+        .iter()
+        .map(|bar| {
+            let mut row = prices(bar);
+            row["opens_at"] = json!(bar.opens_at);
+            row
+        })
+        .collect();
+    let value = json!({ "symbol": symbol, "interval": interval, "bars": rows });
+    Ok(Reading::of(value, vec![bars.exposure]))
+}
+
+fn prices(bar: &Bar) -> Value {
+    json!({
+        "open": number(shown(bar.open)),
+        "high": number(shown(bar.high)),
+        "low": number(shown(bar.low)),
+        "close": number(shown(bar.close)),
+        "volume": number(bar.volume.0.round_dp(0)),
+    })
 }
 
 fn get_indicators(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, Refused> {
@@ -135,7 +180,7 @@ fn get_indicators(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Re
     let value = json!({
         "symbol": symbol,
         "as_of": table.value.dates.last(),
-        "indicators": newest(&table.value),
+        "indicators": newest(view, &symbol, &table.value),
     });
     Ok(Reading::of(value, vec![table.exposure]))
 }
@@ -165,15 +210,41 @@ pub(super) fn usual() -> Vec<Indicator> {
     USUAL.iter().filter_map(|name| indicator(name).ok()).collect()
 }
 
-/// The newest value of each column; null where there is too little data.
-pub(crate) fn newest(table: &IndicatorTable) -> Map<String, Value> {
+/// The newest value of each column; null where there is too little data. Six decimals, and as many more
+/// as a price of the symbol below 1 has zeros behind its point: enough for any price, and the same text
+/// on every machine.
+pub(crate) fn newest(view: &MarketView<'_>, symbol: &Symbol, table: &IndicatorTable) -> Map<String, Value> {
+    // The table has shown the close already.
+    let close = view.last_close(symbol).map_or(Decimal::ONE, |read| read.value.price.0);
+    let decimals = 6 + zeros(close);
     let newest = |column: &IndicatorColumn| column.values.last().copied().flatten();
-    table.columns.iter().map(|column| (key(&column.name), rounded(newest(column)))).collect()
+    table.columns.iter().map(|column| (key(&column.name), rounded(newest(column), decimals))).collect()
 }
 
-/// Six decimals: enough for any price, and the same text on every machine.
-pub(super) fn rounded(value: Option<f64>) -> Value {
-    value.map_or(Value::Null, |value| json!((value * 1e6).round() / 1e6))
+/// So many decimals of a figure.
+pub(super) fn rounded(value: Option<f64>, decimals: u32) -> Value {
+    let scale = 10_f64.powi(i32::try_from(decimals).unwrap_or(6));
+    value.map_or(Value::Null, |value| json!((value * scale).round() / scale))
+}
+
+/// Significant digits of a price below 1.
+const DIGITS: u32 = 6;
+
+/// A bar's price as it is shown: four decimals, below 1 six digits.
+pub(crate) fn shown(price: Price) -> Decimal {
+    let dp = if price.0 < Decimal::ONE { DIGITS + zeros(price.0) } else { 4 };
+    price.0.round_dp(dp)
+}
+
+/// How many zeros a price below 1 has behind its point before the first digit; none from 1 on.
+fn zeros(price: Decimal) -> u32 {
+    let mut zeros = 0;
+    let mut left = price.abs() * Decimal::TEN;
+    while left < Decimal::ONE && zeros < 12 {
+        zeros += 1;
+        left *= Decimal::TEN;
+    }
+    zeros
 }
 
 /// Reads `sma_20` and `sma(20)` alike.

@@ -3,6 +3,7 @@
 pub mod calculate;
 pub mod facts;
 pub mod market;
+pub mod portfolio;
 pub mod snapshot;
 pub mod trade;
 

@@ -1,7 +1,7 @@
 //! `get_snapshot`: one instrument in exact numbers, so that nobody has to work them out or remember
 //! them.
 
-use super::market::{newest, rounded, symbol, usual};
+use super::market::{newest, rounded, shown, symbol, usual};
 use super::{Arguments, Reading, Refused, number, spec};
 use papertape_core::id::Symbol;
 use papertape_core::market::{Bar, BarRange, MarketView, PriceKind};
@@ -14,6 +14,8 @@ use serde_json::{Map, Value, json};
 const YEAR: usize = 252;
 /// Horizons of returns in trading days, newest close over the close so many days before.
 const HORIZONS: [usize; 5] = [1, 5, 20, 60, YEAR];
+/// Decimals of a return in percent.
+const PCT_DECIMALS: u32 = 6;
 /// Days of the average volume.
 const VOLUME_DAYS: usize = 20;
 
@@ -51,16 +53,16 @@ fn read(view: &MarketView<'_>, symbol: &Symbol) -> Result<Reading, Refused> {
         "price": number(price.value.price.0),
         "price_kind": kind,
         "price_date": price.value.date,
-        "previous_close": last.map(|bar| number(bar.close.0.round_dp(4))),
+        "previous_close": last.map(|bar| number(shown(bar.close))),
         "previous_date": last.map(|bar| bar.date),
         "previous_volume": last.map(|bar| number(bar.volume.0.round_dp(0))),
         "average_volume_20": average_volume(&bars.value),
         "returns_pct": returns(&bars.value),
-        "high_252": year.iter().map(|bar| bar.high).max().map(|high| number(high.0.round_dp(4))),
-        "low_252": year.iter().map(|bar| bar.low).min().map(|low| number(low.0.round_dp(4))),
+        "high_252": year.iter().map(|bar| bar.high).max().map(|high| number(shown(high))),
+        "low_252": year.iter().map(|bar| bar.low).min().map(|low| number(shown(low))),
         "bars_known": bars.value.len(),
         "indicators_as_of": table.value.dates.last(),
-        "indicators": newest(&table.value),
+        "indicators": newest(view, symbol, &table.value),
     });
     Ok(Reading::of(value, vec![bars.exposure, price.exposure, table.exposure]))
 }
@@ -72,7 +74,7 @@ fn returns(bars: &[Bar]) -> Map<String, Value> {
         let ratio = newest?.checked_div(earlier?)?;
         ((ratio - Decimal::ONE) * Decimal::ONE_HUNDRED).to_f64()
     };
-    HORIZONS.iter().map(|days| (days.to_string(), rounded(over(*days)))).collect()
+    HORIZONS.iter().map(|days| (days.to_string(), rounded(over(*days), PCT_DECIMALS))).collect()
 }
 
 fn average_volume(bars: &[Bar]) -> Value {

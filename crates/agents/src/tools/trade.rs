@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[must_use]
 pub fn tools(profile: &MarketProfile) -> Vec<ToolSpec> {
     let mut tools = vec![
-        spec("get_portfolio", "Cash, holdings with their prices, and waiting orders", &[], 0),
+        super::portfolio::tool(profile),
         order_tool(profile, "buy", "Buys: opens or adds to a long position", true),
         order_tool(profile, "sell", "Sells: reduces or closes a long position", false),
     ];
@@ -37,45 +37,6 @@ pub fn tools(profile: &MarketProfile) -> Vec<ToolSpec> {
 #[must_use]
 pub fn side(tool: &str) -> Option<Side> {
     [Side::Buy, Side::Sell, Side::Short, Side::Cover].into_iter().find(|side| side.as_str() == tool)
-}
-
-/// Cash and holdings at the newest known prices.
-#[must_use]
-pub fn portfolio(books: &Books, view: &MarketView<'_>, date: Date) -> Reading {
-    let account = books.account();
-    let mut exposures = Vec::new();
-    let mut positions = Vec::new();
-    for (symbol, position) in account.positions() {
-        // Where nothing newer is known, the mark of the last day it traded stands.
-        let price = match view.price(symbol) {
-            Ok(quote) => {
-                exposures.push(quote.exposure);
-                Some(quote.value.price)
-            }
-            Err(_) => books.marks().get(symbol).copied(),
-        };
-        let value = price.map(|price| price * position.quantity);
-        positions.push(json!({
-            "symbol": symbol,
-            "quantity": number(position.quantity.0),
-            "avg_price": number(position.avg_price.0.round_dp(6)),
-            "price": price.map(|price| number(price.0)),
-            "market_value": value.map(|value| number(value.0)),
-            "unrealised_pnl": value.map(|value| number((value - position.cost).0.round_dp(6))),
-            "stop": position.stop.map(|stop| number(stop.0)),
-            "target": position.target.map(|target| number(target.0)),
-            "leverage": number(position.leverage),
-        }));
-    }
-    let pending: Vec<Value> = books.pending().iter().map(|pending| pending_json(&pending.order)).collect();
-    let value = json!({
-        "date": date,
-        "cash": number(account.cash().0),
-        "equity": books.portfolio_value().ok().map(|equity| number(equity.0)),
-        "positions": positions,
-        "pending_orders": pending,
-    });
-    Reading::of(value, exposures)
 }
 
 /// An order as the model reads it.
@@ -163,7 +124,7 @@ pub(crate) async fn execute(
                 Submission::Filled(entry) => {
                     let implied =
                         position_row(&entry).into_iter().chain([filled_row(&order, &entry)]).collect();
-                    let (reply, kept) = (filled_json(&order, &entry), to_value(&entry));
+                    let (reply, kept) = (filled_json(books, &order, &entry), to_value(&entry));
                     placed.entry = Some(*entry);
                     (reply, OutcomeKind::Ok, implied, kept)
                 }
@@ -297,9 +258,13 @@ fn empty_row(status: &str) -> OrderRow {
 
 fn order_tool(profile: &MarketProfile, name: &str, description: &str, opens: bool) -> ToolSpec {
     let unit = if profile.fractional {
-        "units, fractions allowed".to_owned()
+        "units, in steps of 0.00000001".to_owned()
+    } else if profile.lot.0 == Decimal::ONE {
+        "whole shares, in lots of 1".to_owned()
+    } else if opens {
+        format!("shares, in whole lots of {}", profile.lot)
     } else {
-        format!("whole shares, in lots of {}", profile.lot)
+        format!("shares, in whole lots of {}, or all that is held", profile.lot)
     };
     let mut properties = vec![
         ("symbol", json!({ "type": "string", "description": "ticker symbol" })),
@@ -310,8 +275,10 @@ fn order_tool(profile: &MarketProfile, name: &str, description: &str, opens: boo
         properties.push(("stop", price("closes the position at a loss when this price is reached")));
         properties.push(("target", price("closes the position at a gain when this price is reached")));
         if profile.leverage_limit() > Decimal::ONE {
-            let most = number(profile.leverage_limit());
-            properties.push(("leverage", json!({ "type": "number", "minimum": 1, "maximum": most })));
+            let (least, most) = (number(profile.min_leverage), number(profile.leverage_limit()));
+            let what = "1 by default, or that of the open position; above 1 a stop is required";
+            let range = json!({ "type": "number", "minimum": least, "maximum": most, "description": what });
+            properties.push(("leverage", range));
         }
     }
     properties.push(("reason", json!({ "type": "string", "description": "why, in a sentence" })));
@@ -337,10 +304,13 @@ fn read_order(books: &mut Books, side: Side, input: &Value) -> Result<(Order, Re
     Ok((order, amount.map(|_| ())))
 }
 
-fn filled_json(order: &Order, entry: &BookEntry) -> Value {
+fn filled_json(books: &Books, order: &Order, entry: &BookEntry) -> Value {
     let mut reply = pending_json(order);
     reply["status"] = json!("filled");
     reply["cash"] = number(entry.cash.0);
+    if let Some(available) = super::portfolio::available(books) {
+        reply["available"] = available;
+    }
     if let Some(fill) = entry.fill() {
         reply["price"] = number(fill.price.0);
         reply["fee"] = number(fill.fee.0);

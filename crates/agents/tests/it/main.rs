@@ -6,6 +6,7 @@ mod conversation;
 mod desk_crash;
 mod desk_graph;
 mod desk_guards;
+mod desk_injections;
 mod desk_stage;
 mod fence;
 mod graph;

@@ -172,7 +172,7 @@ fn a_model_that_cannot_remember_costs_no_day() {
     assert!(row.summary.contains("[Conclusion] AAPL open") && row.summary.contains("[Risk] mine, whole"));
     assert_eq!(day.kept.messages().iter().filter(|(role, _)| role == "assistant").count(), 2);
 
-    let sell = vec![call("sell", json!({ "symbol": "AAPL", "quantity": 3 }))];
+    let sell = [call("sell", json!({ "symbol": "AAPL", "quantity": 3 }))];
     let fail = move |n: usize, request: &ModelRequest| {
         let first = request.messages[0].content();
         if first.starts_with("Write the trader's") || first.starts_with("Reflect on") {

@@ -40,7 +40,8 @@ fn a_days_prompts_render() {
             }
             let hash = day.kept.instructions["solo#1"];
             let system = &day.kept.texts[&hash];
-            for part in ["gpt", "AAPL", "<FINISH_SIGNAL>", "Never {{ sell }} {% raw", "basis points"] {
+            let costs = if language == Language::En { "basis points" } else { "个基点" };
+            for part in ["gpt", "AAPL", "<FINISH_SIGNAL>", "Never {{ sell }} {% raw", costs] {
                 assert!(system.contains(part), "{name} {language:?}: {part} in {system}");
             }
             assert_eq!(day.request(1)["instructions"], json!(system));
@@ -105,4 +106,39 @@ fn overrides_replace_prompts() {
     assert_eq!(day.conversation()["end"], "bad_prompt");
     assert!(day.host.calls().is_empty());
     assert_eq!(day.result.state.notices, ["told tomorrow"]);
+}
+
+// Goal: the rules that an agent is told are the market's, in its language; those of US shares are the very
+// words that earlier tapes were made with.
+#[test]
+fn rules_say_what_the_market_allows() {
+    let told = |profile: &MarketProfile, language| papertape_agents::rules::rules(profile, language);
+    assert_eq!(
+        told(&MarketProfile::us_equity(), Language::En),
+        "Trade whole shares in lots of 1. Orders fill at once, at today's opening price. Shares may be sold \
+         short. A fill costs 0 basis points (at least 0) and 0 of slippage."
+    );
+    let expected = [
+        (
+            MarketProfile::cn_a_share(),
+            Language::En,
+            ["lots of 100", "T+1", "`sellable`", "Nothing may be sold short"],
+        ),
+        (MarketProfile::cn_a_share(), Language::Zh, ["100 股的整数倍", "T+1", "sellable", "不允许做空"]),
+        (
+            MarketProfile::crypto(),
+            Language::En,
+            ["0.00000001", "from 1 to 10", "at most 1% away", "`available`"],
+        ),
+        (MarketProfile::crypto(), Language::Zh, ["0.00000001", "1 至 10 倍", "至多 1%", "available"]),
+    ];
+    for (profile, language, words) in expected {
+        let told = told(&profile, language);
+        for word in words {
+            assert!(told.contains(word), "`{word}` in {told}");
+        }
+        let is_chinese = told.contains('。');
+        assert_eq!(is_chinese, language == Language::Zh, "{told}");
+        assert!(!told.contains("  "), "{told}");
+    }
 }

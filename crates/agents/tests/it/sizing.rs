@@ -441,7 +441,7 @@ proptest! {
         let mut opened = false;
         let mut needed = Decimal::ZERO;
         for planned in &sizing.orders {
-            prop_assert!(!(opened && !planned.side.opens()), "closing after opening");
+            prop_assert!(!opened || planned.side.opens(), "closing after opening");
             opened |= planned.side.opens();
             let Decision::Rated { rating, .. } = &decisions[&planned.symbol] else { panic!("no opinion, no order") };
             let up = matches!(planned.side, Side::Buy | Side::Cover);

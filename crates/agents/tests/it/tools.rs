@@ -1,7 +1,12 @@
 //! What the reading tools answer.
 
 use crate::stage::{Stage, calls, data, done};
+use papertape_agents::tools::{market, portfolio};
+use papertape_core::broker::{Books, MarketProfile, Order, Quote, Side, approve, submit};
+use papertape_core::market::Interval;
+use papertape_core::money::{Money, Price, Quantity};
 use papertape_core::record::Implied;
+use papertape_testkit::data::SmallData;
 use serde_json::{Value, json};
 
 // Goal: the documented answer of each tool, at the open of the third day.
@@ -163,4 +168,88 @@ fn a_local_step_names_its_data_and_instant() {
     assert_eq!(read(&stage, 2), read(&stage, 2));
     assert_ne!(read(&stage, 2), read(&stage, 1));
     assert_ne!(read(&stage, 2), read(&Stage::new(data().dividend("AAPL", 1, "1")), 2));
+}
+
+// Goal: a price far below 1 is shown with its digits, by bars and by indicators, and not as nothing.
+#[test]
+fn small_prices_keep_their_digits() {
+    let bar = ["0.00001234567", "0.0000129", "0.0000119", "0.00001234567"];
+    let data = SmallData::new("2024-01-02", 25).symbol("SHIB", &[bar; 25]);
+    let open = data.day(24).open;
+    let dataset = data.build();
+    let view = dataset.view(open);
+    let told = |tool: &str| {
+        let reading = market::run(&view, tool, &json!({ "symbol": "SHIB", "indicators": ["sma_20"] }));
+        reading.expect("a tool").value
+    };
+    let bars = told("get_bars");
+    assert_eq!(bars["bars"][0]["close"].to_string(), json!(0.0000123457).to_string());
+    let sma = told("get_indicators")["indicators"]["sma_20"].as_f64().expect("a figure");
+    assert!((sma / 0.000_012_345_67 - 1.0).abs() < 1e-5, "{sma}");
+}
+
+// Goal: what a market's rules turn on stands with a position: what T+1 leaves to sell; what is available,
+// the margin and the price of liquidation where money is lent; under US rules neither.
+#[test]
+fn a_portfolio_shows_what_the_rules_turn_on() {
+    let data = SmallData::new("2024-01-02", 3).symbol("X", &[["100", "101", "99", "100"]; 3]);
+    let day = data.day(1);
+    let dataset = data.build();
+    let view = dataset.view(day.open);
+    let shown = |profile: MarketProfile, leverage: Option<i64>| {
+        let mut books = Books::new("ada", profile, Money::from(10_000));
+        let id = books.next_order_id();
+        let order = Order {
+            id,
+            symbol: "X".into(),
+            side: Side::Buy,
+            quantity: Quantity::from(100),
+            stop: leverage.map(|_| Price::from(89)),
+            target: None,
+            leverage: leverage.map(Into::into),
+            reason: None,
+        };
+        let quote = Quote::at("X".into(), day.date, Price::from(90));
+        let approved = approve(books.account(), books.profile(), &quote, order);
+        submit(&mut books, approved.expect("approved")).expect("fills");
+        portfolio::read(&books, &view, day.date).value
+    };
+    let us = shown(MarketProfile::us_equity(), None);
+    let keys = |value: &Value| value.as_object().expect("an object").len();
+    assert_eq!((keys(&us), keys(&us["positions"][0])), (5, 9), "as ever: {us}");
+    let cn = shown(MarketProfile::cn_a_share(), None);
+    assert_eq!(cn["positions"][0]["sellable"], 0, "bought today");
+    let crypto = shown(MarketProfile::crypto(), Some(5));
+    // 90.018 with slippage, a fifth of it margin, a fee of 10 basis points: 10,000 - 1,800.36 - 9.0018.
+    assert_eq!(crypto["available"], 8190.6382);
+    assert_eq!(crypto["positions"][0]["margin"], 1800.36);
+    assert_eq!(crypto["positions"][0]["liquidation_price"], 72.0144);
+}
+
+// Goal: bars within the day are offered where there are any, given as they were known, and nothing changes
+// for a dataset of days.
+#[test]
+fn bars_within_the_day_are_offered_where_they_are() {
+    let hours = [["106", "108", "104", "107"], ["107", "112", "107", "110"]];
+    let stage = Stage::new(data().hours("AAPL", 1, &hours).hours("AAPL", 2, &hours));
+    assert_eq!(
+        stage.told(2, "get_bars", json!({ "symbol": "AAPL", "interval": "1h", "limit": 1 })),
+        json!({ "symbol": "AAPL", "interval": "1h", "bars": [{
+            "opens_at": "2024-01-03T15:30:00Z", "open": 107, "high": 112, "low": 107, "close": 110, "volume": 100,
+        }] }),
+        "today's are not known at the open"
+    );
+    let daily = stage.told(2, "get_bars", json!({ "symbol": "AAPL", "interval": "1d", "limit": 1 }));
+    assert_eq!(daily["bars"][0]["date"], "2024-01-03");
+    let none = stage.told(2, "get_bars", json!({ "symbol": "AAPL", "interval": "5m" }));
+    assert!(none["error"].as_str().is_some_and(|error| error.starts_with("DATA_UNAVAILABLE")), "{none}");
+    let wrong = stage.told(2, "get_bars", json!({ "symbol": "AAPL", "interval": "7m" }));
+    assert!(wrong["error"].as_str().is_some_and(|error| error.contains("no interval")), "{wrong}");
+    let bars = |intervals: &[Interval]| {
+        let tools = market::tools(intervals);
+        tools.into_iter().find(|tool| tool.name == "get_bars").expect("is there").parameters
+    };
+    assert_eq!(bars(&[])["properties"].as_object().map(serde_json::Map::len), Some(2));
+    let hour = "1h".parse().expect("an interval");
+    assert_eq!(bars(&[hour])["properties"]["interval"]["enum"], json!(["1d", "1h"]));
 }

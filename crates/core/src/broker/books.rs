@@ -190,15 +190,10 @@ impl Books {
         }
     }
 
-    /// What has been entered and refused since the day's pre-phase began.
+    /// What has been entered and refused since the day's pre-phase began; the close takes it out.
     #[must_use]
     pub fn journal(&self) -> &Journal {
         &self.journal
-    }
-
-    /// Takes the journal out, at the end of a day.
-    pub fn take_journal(&mut self) -> Journal {
-        std::mem::take(&mut self.journal)
     }
 
     /// Notes a refusal in the journal. It changes nothing else.

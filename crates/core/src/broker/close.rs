@@ -1,6 +1,6 @@
 //! The close phase: what the day comes to.
 
-use super::books::{BookEntry, Books};
+use super::books::{BookEntry, Books, Journal};
 use super::order::Quote;
 use super::pre::mark;
 use super::profile::{FillModel, bps_of_one};
@@ -40,6 +40,9 @@ pub struct DayEnd {
     /// The number of the session's newest row (on which the two figures above are kept); 0 where
     /// the session has none.
     pub last_action_id: u64,
+    /// All that the day has entered and refused, in the order of the ledger.
+    #[serde(skip)]
+    pub journal: Journal,
 }
 
 /// An open position at a close.
@@ -104,6 +107,7 @@ pub fn close(books: &mut Books, day: Date, closes: &BTreeMap<Symbol, Price>) -> 
             daily_profit,
             daily_return_pct,
             last_action_id: books.actions,
+            journal: std::mem::take(&mut books.journal),
         })
     })
 }

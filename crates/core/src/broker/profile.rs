@@ -33,6 +33,22 @@ pub struct MarketProfile {
     pub financing_bps_a_year: Decimal,
     /// Which price an order takes.
     pub fill_model: FillModel,
+    /// On how many days a year it trades, by which figures are annualised.
+    #[serde(default = "us_trading_days", skip_serializing_if = "is_us_trading_days")]
+    pub trading_days_a_year: u16,
+}
+
+/// Trading days a year of US exchanges, and of a profile that says nothing else.
+const US_TRADING_DAYS: u16 = 252;
+
+fn us_trading_days() -> u16 {
+    US_TRADING_DAYS
+}
+
+/// What a profile of before this figure was one of its fields would not say is not written.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_us_trading_days(days: &u16) -> bool {
+    *days == US_TRADING_DAYS
 }
 
 /// Fees of each fill.
@@ -60,7 +76,7 @@ pub enum FillModel {
 
 impl MarketProfile {
     /// Shares of the United States: whole shares, long and short without leverage, no fees, no
-    /// slippage, nothing lent.
+    /// slippage, nothing lent; 252 trading days a year.
     #[must_use]
     pub fn us_equity() -> Self {
         Self {
@@ -76,10 +92,12 @@ impl MarketProfile {
             slippage_bps: Decimal::ZERO,
             financing_bps_a_year: Decimal::ZERO,
             fill_model: FillModel::Open,
+            trading_days_a_year: US_TRADING_DAYS,
         }
     }
 
-    /// Chinese A shares: lots of 100, T+1, long only; 3 basis points and at least 5 a fill.
+    /// Chinese A shares: lots of 100, T+1, long only; 3 basis points and at least 5 a fill; 243
+    /// trading days a year.
     #[must_use]
     pub fn cn_a_share() -> Self {
         Self {
@@ -88,12 +106,13 @@ impl MarketProfile {
             t_plus_one: true,
             shorting: false,
             fees: Fees { bps: Decimal::from(3), minimum: Money(Decimal::from(5)) },
+            trading_days_a_year: 243,
             ..Self::us_equity()
         }
     }
 
     /// Crypto: fractional, long and short with leverage of 1 to 10; 10 basis points a fill, 2 of
-    /// slippage, and 3 a day (1,095 a year) for what is borrowed.
+    /// slippage, and 3 a day (1,095 a year) for what is borrowed; it trades on every day of the year.
     #[must_use]
     pub fn crypto() -> Self {
         Self {
@@ -104,6 +123,7 @@ impl MarketProfile {
             fees: Fees { bps: Decimal::TEN, minimum: Money::ZERO },
             slippage_bps: Decimal::TWO,
             financing_bps_a_year: Decimal::from(1_095),
+            trading_days_a_year: 365,
             ..Self::us_equity()
         }
     }
@@ -146,6 +166,7 @@ impl MarketProfile {
                 "slippage_bps must be from 0 to below 10000",
             ),
             (self.financing_bps_a_year >= Decimal::ZERO, "financing_bps_a_year must not be below zero"),
+            ((1..=366).contains(&self.trading_days_a_year), "trading_days_a_year must be from 1 to 366"),
         ];
         match checks.into_iter().find(|(holds, _)| !holds) {
             Some((_, problem)) => Err(problem.to_owned()),

@@ -1,16 +1,19 @@
 //! Builds a dataset and refuses what cannot be true.
 
 use super::calendar::{TradingDay, zone_named};
-use super::column::{Bars, Column};
+use super::column::Bars;
 use super::dataset::{Dataset, Parts, Series};
 use super::error::BuildError;
 use super::facts::{Fundamental, Instrument, MacroPoint, News, Published};
+use super::interval::Interval;
+use super::known::{day_at, instant_of};
+use super::rows::{BarRest, BarRows, GIVEN_TWICE, IntradayBar, day_bars, impossible_bar, misplaced};
 use crate::id::Symbol;
 use crate::ledger::{CorporateAction, CorporateActionKind};
 use crate::money::{Price, Quantity};
 use crate::time::{Date, Timestamp};
 use rust_decimal::Decimal;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One trading day's bar as it was traded: prices and volume in the share units of the day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +42,8 @@ pub struct DatasetBuilder {
     zone: String,
     days: Vec<TradingDay>,
     instruments: Vec<Instrument>,
-    bars: BTreeMap<Symbol, Vec<DailyBar>>,
+    bars: BTreeMap<Symbol, BarRows>,
+    within: BTreeMap<Symbol, BTreeMap<Interval, BarRows>>,
     actions: BTreeMap<Symbol, Vec<CorporateAction>>,
     news: Vec<Published<News>>,
     fundamentals: BTreeMap<Symbol, Vec<Published<Fundamental>>>,
@@ -80,10 +84,56 @@ impl DatasetBuilder {
     /// Where a price is zero or less, the volume is negative, the high is below the low, or the open
     /// or close lies outside of them.
     pub fn bar(&mut self, symbol: &Symbol, bar: DailyBar) -> Result<(), BuildError> {
-        if let Some(reason) = impossible(&bar) {
-            return Err(BuildError::Bar { symbol: symbol.clone(), date: bar.date, reason });
+        let DailyBar { date, open, high, low, close, volume } = bar;
+        self.daily(symbol, date, open, Some(&BarRest { high, low, close, volume }))
+    }
+
+    /// Adds the bar of a day that has not closed: its open alone. The newest bar of a symbol may be one,
+    /// on the newest day of the calendar.
+    ///
+    /// # Errors
+    /// Where the price is zero or less.
+    pub fn opening(&mut self, symbol: &Symbol, date: Date, open: Price) -> Result<(), BuildError> {
+        self.daily(symbol, date, open, None)
+    }
+
+    fn daily(
+        &mut self,
+        symbol: &Symbol,
+        date: Date,
+        open: Price,
+        rest: Option<&BarRest>,
+    ) -> Result<(), BuildError> {
+        if let Some(reason) = impossible_bar(open, rest) {
+            return Err(BuildError::Bar { symbol: symbol.clone(), date, reason });
         }
-        self.bars.entry(symbol.clone()).or_default().push(bar);
+        if !self.bars.contains_key(symbol) {
+            self.bars.insert(symbol.clone(), BarRows::default());
+        }
+        if let Some(rows) = self.bars.get_mut(symbol) {
+            rows.push(day_key(date), open, rest);
+        }
+        Ok(())
+    }
+
+    /// Adds a bar within a day. A day for which no daily bar is given gets one made of the bars within
+    /// it, the shortest that there are; it is known when the last of them is, at the day's close.
+    ///
+    /// # Errors
+    /// As for [`bar`](Self::bar); and where its opening is no whole microsecond.
+    pub fn bar_within_day(
+        &mut self,
+        symbol: &Symbol,
+        interval: Interval,
+        bar: &IntradayBar,
+    ) -> Result<(), BuildError> {
+        let whole = bar.opens_at.as_nanosecond() % 1_000 == 0;
+        let finer = (!whole).then(|| "it opens at no whole microsecond".to_owned());
+        if let Some(reason) = finer.or_else(|| impossible_bar(bar.open, bar.rest.as_ref())) {
+            return Err(refused_within(symbol, interval, bar.opens_at, &reason));
+        }
+        let rows = self.within.entry(symbol.clone()).or_default().entry(interval).or_default();
+        rows.push(bar.opens_at.as_microsecond(), bar.open, bar.rest.as_ref());
         Ok(())
     }
 
@@ -161,21 +211,25 @@ impl DatasetBuilder {
     /// # Errors
     /// The first of: an unknown zone; a day given twice or days that overlap; an instrument given
     /// twice or missing; a bar or action given twice or not on a trading day; splits that multiply
-    /// to more than a million; the same news id, figure or macro point given twice.
+    /// to more than a million; the open alone of a bar that is not the newest; bars within a day that
+    /// overlap or lie outside of its hours; the same news id, figure or macro point given twice.
     pub fn build(mut self) -> Result<Dataset, BuildError> {
         let zone = zone_named(&self.zone)?;
         check_days(&mut self.days)?;
         let mut instruments = self.check_instruments()?;
         let mut series = BTreeMap::new();
-        for (symbol, mut bars) in std::mem::take(&mut self.bars) {
+        let symbols: BTreeSet<Symbol> = self.bars.keys().chain(self.within.keys()).cloned().collect();
+        for symbol in symbols {
             let Some(instrument) = instruments.remove(&symbol) else {
                 let reason = "it has bars but was not given".to_owned();
                 return Err(BuildError::Instrument { symbol, reason });
             };
-            let bars = pack_bars(&symbol, &mut bars, &self.days)?;
+            let within = pack_within(&symbol, self.within.remove(&symbol).unwrap_or_default(), &self.days)?;
+            let daily = self.bars.remove(&symbol).unwrap_or_default();
+            let bars = pack_days(&symbol, daily, &within, &self.days)?;
             let mut actions = self.actions.remove(&symbol).unwrap_or_default();
             check_actions(&mut actions, &self.days)?;
-            series.insert(symbol, Series { instrument, bars, actions });
+            series.insert(symbol, Series { instrument, bars, within, actions });
         }
         if let Some(action) = self.actions.into_values().flatten().next() {
             return Err(refused_action(&action, "the symbol has no bars"));
@@ -212,22 +266,6 @@ impl DatasetBuilder {
     }
 }
 
-fn impossible(bar: &DailyBar) -> Option<String> {
-    let DailyBar { open, high, low, close, volume, .. } = *bar;
-    if let Some(price) = [open, high, low, close].into_iter().find(|price| !price.is_positive()) {
-        return Some(format!("a price of {price}"));
-    }
-    if high < low {
-        return Some(format!("the high {high} is below the low {low}"));
-    }
-    for (name, price) in [("open", open), ("close", close)] {
-        if price < low || price > high {
-            return Some(format!("the {name} {price} is outside of {low} to {high}"));
-        }
-    }
-    volume.is_negative().then(|| format!("a volume of {volume}"))
-}
-
 fn dated(at: Option<Timestamp>, series: &str, item: &str) -> Result<Timestamp, BuildError> {
     at.ok_or_else(|| BuildError::Fact {
         series: series.to_owned(),
@@ -255,32 +293,82 @@ fn day_of(days: &[TradingDay], date: Date) -> Option<&TradingDay> {
     days.binary_search_by_key(&date, |day| day.date).ok().map(|at| &days[at])
 }
 
-fn pack_bars(symbol: &Symbol, bars: &mut [DailyBar], days: &[TradingDay]) -> Result<Bars, BuildError> {
+/// Days since the Unix epoch: the key of a daily row until the calendar is whole.
+fn day_key(date: Date) -> i64 {
+    i64::from(date.duration_since(Date::constant(1970, 1, 1)).as_hours() / 24)
+}
+
+fn date_of(key: i64) -> Date {
+    Date::constant(1970, 1, 1).saturating_add(jiff::SignedDuration::from_hours(key * 24))
+}
+
+const TOO_MANY_DIGITS: &str = "the series needs more than 19 digits from first to last decimal";
+
+fn refused_within(symbol: &Symbol, interval: Interval, opens_at: Timestamp, reason: &str) -> BuildError {
+    BuildError::Within { symbol: symbol.clone(), interval, opens_at, reason: reason.to_owned() }
+}
+
+fn pack_within(
+    symbol: &Symbol,
+    rows: BTreeMap<Interval, BarRows>,
+    days: &[TradingDay],
+) -> Result<BTreeMap<Interval, Bars>, BuildError> {
+    let mut packed = BTreeMap::new();
+    for (interval, rows) in rows {
+        let refuse = |at, reason: &str| refused_within(symbol, interval, instant_of(at), reason);
+        let rows = rows.ordered().map_err(|disorder| refuse(disorder.key, disorder.reason))?;
+        let keys: Vec<i64> = rows.keys().collect();
+        if let Some((at, reason)) = misplaced(&keys, interval, days) {
+            return Err(refuse(at, reason));
+        }
+        let last = keys[keys.len() - 1];
+        if rows.ends_open() && day_at(days, last).date != days[days.len() - 1].date {
+            return Err(refuse(last, OPEN_ALONE));
+        }
+        let bars = rows.pack(keys).ok_or_else(|| refuse(last, TOO_MANY_DIGITS))?;
+        packed.insert(interval, bars);
+    }
+    Ok(packed)
+}
+
+const OPEN_ALONE: &str = "the open alone, though it is not on the newest day";
+
+/// The daily bars: those given, and for other days what the bars within them make.
+fn pack_days(
+    symbol: &Symbol,
+    given: BarRows,
+    within: &BTreeMap<Interval, Bars>,
+    days: &[TradingDay],
+) -> Result<Bars, BuildError> {
     let refuse =
         |date, reason: &str| BuildError::Bar { symbol: symbol.clone(), date, reason: reason.to_owned() };
-    bars.sort_by_key(|bar| bar.date);
-    if let Some(pair) = bars.windows(2).find(|pair| pair[0].date == pair[1].date) {
-        return Err(refuse(pair[0].date, "a second bar of the day"));
+    let mut rows = given.ordered().map_err(|disorder| {
+        let reason = if disorder.reason == GIVEN_TWICE { "a second bar of the day" } else { disorder.reason };
+        refuse(date_of(disorder.key), reason)
+    })?;
+    let opens = |key| day_of(days, date_of(key)).map(|day| day.open.as_microsecond());
+    let mut opens_at = Vec::new();
+    for key in rows.keys() {
+        opens_at.push(opens(key).ok_or_else(|| refuse(date_of(key), "no trading day"))?);
     }
-    let opens_at = bars
-        .iter()
-        .map(|bar| day_of(days, bar.date).map(|day| day.open.as_microsecond()).ok_or(bar.date))
-        .collect::<Result<_, Date>>()
-        .map_err(|date| refuse(date, "no trading day"))?;
-    let pack = |value: fn(&DailyBar) -> Decimal| {
-        let values: Vec<Decimal> = bars.iter().map(value).collect();
-        Column::pack(&values).ok_or_else(|| {
-            refuse(bars[0].date, "the series needs more than 19 digits from first to last decimal")
-        })
-    };
-    Ok(Bars {
-        opens_at,
-        open: pack(|bar| bar.open.0)?,
-        high: pack(|bar| bar.high.0)?,
-        low: pack(|bar| bar.low.0)?,
-        close: pack(|bar| bar.close.0)?,
-        volume: pack(|bar| bar.volume.0)?,
-    })
+    let made = day_bars(within, days);
+    if !made.is_empty() {
+        let day_open = |at| day_at(days, at).open.as_microsecond();
+        let new: Vec<_> =
+            made.into_iter().filter(|(at, _)| opens_at.binary_search(&day_open(*at)).is_err()).collect();
+        let mut all = rows.keyed(&opens_at);
+        for (at, bar) in new {
+            all.push(at, bar.open, bar.rest.as_ref());
+        }
+        rows = all.ordered().map_err(|disorder| refuse(day_at(days, disorder.key).date, disorder.reason))?;
+        opens_at = rows.keys().collect();
+    }
+    let last = opens_at.last().map(|at| day_at(days, *at).date);
+    if let Some(last) = last.filter(|last| rows.ends_open() && days.last().is_some_and(|d| d.date != *last)) {
+        return Err(refuse(last, OPEN_ALONE));
+    }
+    let first = opens_at.first().map(|at| day_at(days, *at).date);
+    rows.pack(opens_at).ok_or_else(|| refuse(first.unwrap_or(Date::ZERO), TOO_MANY_DIGITS))
 }
 
 fn check_actions(actions: &mut [CorporateAction], days: &[TradingDay]) -> Result<(), BuildError> {

@@ -30,12 +30,29 @@ impl TradingHours {
     /// The zone of US equities.
     pub const US_ZONE: &str = "America/New_York";
 
-    /// Regular hours in a zone of the IANA database.
+    /// Regular hours in a zone of the IANA database. Hours that end when they begin or before it end on
+    /// the next day; those of a market that never closes, from 00:00 to 00:00, end one microsecond before
+    /// the next day begins, so that no instant belongs to two days.
     ///
     /// # Errors
     /// Where the zone is unknown.
     pub fn new(zone: &str, open: Time, close: Time) -> Result<Self, BuildError> {
         Ok(Self { zone: zone_named(zone)?, open, close })
+    }
+
+    /// The zone that its times are in.
+    #[must_use]
+    pub fn zone(&self) -> &TimeZone {
+        &self.zone
+    }
+
+    /// The day to whose trading hours an instant belongs; `None` outside of them.
+    #[must_use]
+    pub fn day_of(&self, instant: Timestamp) -> Option<TradingDay> {
+        let date = instant.to_zoned(self.zone.clone()).date();
+        let days = [Some(date), date.yesterday().ok()].into_iter().flatten();
+        let mut days = days.filter_map(|date| self.day(date).ok());
+        days.find(|day| day.open <= instant && instant < day.close)
     }
 
     /// The New York Stock Exchange's core session, 09:30 to 16:00 in New York.
@@ -53,11 +70,17 @@ impl TradingHours {
     /// # Errors
     /// Where an instant is out of range, as none of the years 1 to 9998 is.
     pub fn day(&self, date: Date) -> Result<TradingDay, BuildError> {
-        let at = |time: Time| {
+        let at = |date: Date, time: Time| {
             let wall = self.zone.to_ambiguous_timestamp(date.to_datetime(time));
             wall.compatible().map_err(|error| BuildError::Day { date, reason: error.to_string() })
         };
-        Ok(TradingDay { date, open: at(self.open)?, close: at(self.close)? })
+        let out_of_range = |error: jiff::Error| BuildError::Day { date, reason: error.to_string() };
+        let closing = if self.close <= self.open { date.tomorrow().map_err(out_of_range)? } else { date };
+        let mut close = at(closing, self.close)?;
+        if self.close == self.open {
+            close -= jiff::SignedDuration::from_micros(1);
+        }
+        Ok(TradingDay { date, open: at(date, self.open)?, close })
     }
 }
 

@@ -34,6 +34,7 @@ pub(super) fn hash(parts: &Parts) -> ContentHash {
     parts.fundamentals.values().for_each(|list| form.published(list));
     form.count(parts.macros.len());
     parts.macros.values().for_each(|list| form.published(list));
+    form.within_days(parts);
     ContentHash::from_bytes(*form.0.finalize().as_bytes())
 }
 
@@ -68,11 +69,30 @@ impl Form {
 
     fn bars(&mut self, bars: &Bars) {
         let all = bars.first(bars.opened(), bars.closed());
-        let keys: Vec<u8> = all.opens_at.iter().flat_map(|at| at.to_le_bytes()).collect();
+        let keys: Vec<u8> = all.opens_at.iter().flat_map(i64::to_le_bytes).collect();
         self.count(all.opens_at.len());
         self.0.update(&keys);
         for column in [all.open, all.high, all.low, all.close, all.volume] {
             self.column(column);
+        }
+    }
+
+    /// Bars within the day come last, and only where there are any: a dataset of daily bars alone has
+    /// the form that it always had.
+    fn within_days(&mut self, parts: &Parts) {
+        let with = || parts.series.iter().filter(|(_, series)| !series.within.is_empty());
+        if with().next().is_none() {
+            return;
+        }
+        self.text("within");
+        self.count(with().count());
+        for (symbol, series) in with() {
+            self.text(symbol.as_str());
+            self.count(series.within.len());
+            for (interval, bars) in &series.within {
+                self.count(interval.minutes().into());
+                self.bars(bars);
+            }
         }
     }
 

@@ -3,13 +3,15 @@
 use super::calendar::TradingDay;
 use super::canonical;
 use super::column::Bars;
+use super::contents::Contents;
 use super::facts::{Fundamental, Instrument, MacroPoint, News, Published};
+use super::interval::Interval;
 use super::view::MarketView;
 use crate::id::{ContentHash, Symbol};
 use crate::ledger::CorporateAction;
 use crate::time::{Date, Timestamp};
 use jiff::tz::TimeZone;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// An immutable, content-hashed snapshot of market data, made by a
@@ -37,13 +39,25 @@ pub(super) struct Parts {
 /// One symbol's bars and corporate actions.
 pub(super) struct Series {
     pub(super) instrument: Instrument,
+    /// One a trading day. A bar that was made of those within its day opens with the first of them.
     pub(super) bars: Bars,
+    /// Bars within the day, by their length; none of these is empty.
+    pub(super) within: BTreeMap<Interval, Bars>,
     pub(super) actions: Vec<CorporateAction>,
 }
 
 impl Dataset {
     pub(super) fn new(name: String, parts: Parts) -> Self {
         Self { hash: canonical::hash(&parts), name, parts }
+    }
+
+    /// Of parts whose hash is known.
+    pub(super) fn known(name: String, hash: ContentHash, parts: Parts) -> Self {
+        Self { name, hash, parts }
+    }
+
+    pub(super) fn parts(&self) -> &Parts {
+        &self.parts
     }
 
     /// Its name, by which people call it; no part of the hash.
@@ -91,10 +105,38 @@ impl Dataset {
         self.parts.series.keys()
     }
 
-    /// How many bars it holds.
+    /// How many daily bars it holds.
     #[must_use]
     pub fn bar_count(&self) -> usize {
         self.parts.series.values().map(|series| series.bars.opened()).sum()
+    }
+
+    /// How many bars within the day it holds.
+    #[must_use]
+    pub fn bars_within_days(&self) -> usize {
+        let within = self.parts.series.values().flat_map(|series| series.within.values());
+        within.map(Bars::opened).sum()
+    }
+
+    /// The lengths of its bars within the day, shortest first; empty where it has daily bars alone.
+    #[must_use]
+    pub fn intervals(&self) -> Vec<Interval> {
+        let all: BTreeSet<Interval> =
+            self.parts.series.values().flat_map(|series| series.within.keys().copied()).collect();
+        all.into_iter().collect()
+    }
+
+    /// Everything as it was given, for writing it out. It knows no instant: nothing of it may be shown
+    /// to an agent.
+    #[must_use]
+    pub fn contents(&self) -> Contents<'_> {
+        Contents::new(&self.parts)
+    }
+
+    /// Its hash, computed once more from its rows.
+    #[must_use]
+    pub fn computed_hash(&self) -> ContentHash {
+        canonical::hash(&self.parts)
     }
 
     /// What was known at this instant.

@@ -1,5 +1,6 @@
 //! Why a dataset could not be built, and why a view has no answer.
 
+use super::interval::Interval;
 use crate::id::Symbol;
 use crate::time::{Date, Timestamp};
 
@@ -14,6 +15,18 @@ pub enum BuildError {
         symbol: Symbol,
         /// Its day.
         date: Date,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A bar within a day is impossible, doubled, overlaps another or lies outside of trading hours.
+    #[error("{symbol} {opens_at} ({interval}): bar refused: {reason}")]
+    Within {
+        /// Whose bar.
+        symbol: Symbol,
+        /// How long it lasts.
+        interval: Interval,
+        /// When it opens.
+        opens_at: Timestamp,
         /// What is wrong with it.
         reason: String,
     },

@@ -2,15 +2,16 @@
 
 use super::builder::split_ratio;
 use super::calendar::TradingDay;
-use super::column::{BarsSlice, ColumnSlice};
+use super::column::{Bars, BarsSlice, ColumnSlice};
 use super::dataset::Series;
 use super::facts::Instrument;
 use super::indicator::Input;
+use super::interval::Interval;
 use super::read::Bar;
 use crate::ledger::CorporateAction;
 use crate::ledger::exact::{PRICE_DP, QUANTITY_DP, round};
 use crate::money::{Price, Quantity};
-use crate::time::Timestamp;
+use crate::time::{Date, Timestamp, from_micros};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive as _;
 
@@ -18,6 +19,8 @@ use rust_decimal::prelude::ToPrimitive as _;
 pub(super) struct Known<'a> {
     pub(super) instrument: &'a Instrument,
     pub(super) bars: BarsSlice<'a>,
+    /// Those within the day, by their length: at least one of each has opened.
+    pub(super) within: Vec<(Interval, BarsSlice<'a>)>,
     pub(super) actions: &'a [CorporateAction],
 }
 
@@ -25,15 +28,19 @@ impl<'a> Known<'a> {
     /// `None` before the first bar's open.
     pub(super) fn new(series: &'a Series, days: &[TradingDay], instant: Timestamp) -> Option<Self> {
         let today = days.last()?;
-        let begun = |at: &i64| *at <= today.open.as_microsecond();
-        let opened = series.bars.opens_at.partition_point(begun);
-        let last = *series.bars.opens_at[..opened].last()?;
-        let pending = last == today.open.as_microsecond() && instant < today.close;
+        let opened = series.bars.opens_at.all().until(instant.as_microsecond());
+        let last = series.bars.opens_at.first(opened).last()?;
+        let pending = last >= today.open.as_microsecond() && instant < today.close;
         let closed = (opened - usize::from(pending)).min(series.bars.closed());
         let actions = series.actions.partition_point(|action| action.ex_date <= today.date);
+        let within = |(interval, bars): (&Interval, &'a Bars)| {
+            let known = known_within(bars, *interval, days, instant);
+            (known.opens_at.len() > 0).then_some((*interval, known))
+        };
         Some(Self {
             instrument: &series.instrument,
             bars: series.bars.first(opened, closed),
+            within: series.within.iter().filter_map(within).collect(),
             actions: &series.actions[..actions],
         })
     }
@@ -55,20 +62,27 @@ impl<'a> Known<'a> {
         factors
     }
 
-    pub(super) fn bar(&self, row: usize, day: &TradingDay, factor: Decimal) -> Bar {
+    /// A complete bar of these bars, converted. Its instants: when it opens is its key.
+    pub(super) fn bar(
+        bars: &BarsSlice<'_>,
+        row: usize,
+        date: Date,
+        closes_at: Timestamp,
+        factor: Decimal,
+    ) -> Bar {
         let price = |column: ColumnSlice<'_>| {
             let raw = column.get(row);
             Price(if factor == Decimal::ONE { raw.normalize() } else { round(raw / factor, PRICE_DP) })
         };
-        let volume = self.bars.volume.get(row);
+        let volume = bars.volume.get(row);
         Bar {
-            date: day.date,
-            opens_at: day.open,
-            closes_at: day.close,
-            open: price(self.bars.open),
-            high: price(self.bars.high),
-            low: price(self.bars.low),
-            close: price(self.bars.close),
+            date,
+            opens_at: instant_of(bars.opens_at.get(row)),
+            closes_at,
+            open: price(bars.open),
+            high: price(bars.high),
+            low: price(bars.low),
+            close: price(bars.close),
             volume: Quantity(if factor == Decimal::ONE {
                 volume.normalize()
             } else {
@@ -91,4 +105,36 @@ impl<'a> Known<'a> {
             volume: factors.iter().enumerate().map(volume).collect(),
         }
     }
+}
+
+/// When a bar within the day ends: after its interval, and never later than its day closes.
+pub(super) fn ends_at(opens_at: i64, interval: Interval, day: &TradingDay) -> i64 {
+    opens_at.saturating_add(interval.micros()).min(day.close.as_microsecond())
+}
+
+/// The trading day in which a bar opens; there is one, since bars lie on trading days.
+pub(super) fn day_at(days: &[TradingDay], opens_at: i64) -> &TradingDay {
+    let after = days.partition_point(|day| day.open.as_microsecond() <= opens_at);
+    &days[after - 1]
+}
+
+/// An instant of a key: keys are made of instants.
+pub(super) fn instant_of(micros: i64) -> Timestamp {
+    from_micros(micros).unwrap_or(Timestamp::MAX)
+}
+
+fn known_within<'a>(
+    bars: &'a Bars,
+    interval: Interval,
+    days: &[TradingDay],
+    instant: Timestamp,
+) -> BarsSlice<'a> {
+    let opened = bars.opens_at.all().until(instant.as_microsecond());
+    // Bars do not overlap, so that the last one alone can be under way.
+    let pending = bars
+        .opens_at
+        .first(opened)
+        .last()
+        .is_some_and(|last| instant.as_microsecond() < ends_at(last, interval, day_at(days, last)));
+    bars.first(opened, (opened - usize::from(pending)).min(bars.closed()))
 }

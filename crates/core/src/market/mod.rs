@@ -11,6 +11,9 @@
 //! |---|---|
 //! | a daily bar's open | the open of its trading day |
 //! | its high, low, close and volume | the close of its trading day |
+//! | a bar within the day: its open | its opening |
+//! | the rest of it | its opening and its length later, the day's close at the latest |
+//! | the open of a day made of bars within it | the opening of the first of them |
 //! | a split or a dividend | the open of its ex-date; a split is in effect from then on |
 //! | news, a fundamental, a macro point | its `published_at`; without one it is refused |
 //! | a symbol | its first bar's open |
@@ -22,19 +25,28 @@ mod builder;
 mod calendar;
 mod canonical;
 mod column;
+mod contents;
 mod dataset;
 mod error;
 mod facts;
 pub mod indicator;
+mod interval;
+mod keys;
 mod known;
+mod pack;
 mod read;
+mod rows;
 mod view;
 
 pub use builder::{DailyBar, DatasetBuilder};
 pub use calendar::{TradingDay, TradingHours};
+pub use contents::{Contents, GivenBar};
 pub use dataset::Dataset;
 pub use error::{BuildError, ReadError};
 pub use facts::{Fundamental, Instrument, MacroPoint, News, Published};
 pub use indicator::{Indicator, IndicatorColumn, IndicatorTable};
+pub use interval::Interval;
+pub use pack::UnpackError;
 pub use read::{Bar, BarRange, Exposure, KnownPrice, PriceKind, Read};
+pub use rows::{BarRest, BarRows, IntradayBar, impossible_bar};
 pub use view::MarketView;

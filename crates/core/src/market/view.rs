@@ -2,18 +2,20 @@
 
 use super::builder::split_ratio;
 use super::calendar::TradingDay;
+use super::column::BarsSlice;
 use super::dataset::{Parts, Series};
 use super::error::ReadError;
 use super::facts::{Fundamental, Instrument, MacroPoint, News, Published};
 use super::indicator::{Indicator, IndicatorTable};
-use super::known::Known;
+use super::interval::Interval;
+use super::known::{Known, day_at, ends_at, instant_of};
 use super::read::{Bar, BarRange, Exposure, KnownPrice, PriceKind, Read};
 use crate::id::{ContentHash, Symbol};
 use crate::ledger::CorporateAction;
 use crate::money::Price;
 use crate::time::{Date, Timestamp};
 use jiff::tz::TimeZone;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Range;
 
@@ -91,13 +93,12 @@ impl<'a> MarketView<'a> {
     /// The symbols that have begun to trade, in byte order.
     #[must_use]
     pub fn symbols(&self) -> Read<Vec<Symbol>> {
-        let firsts: Vec<&TradingDay> =
-            self.series.values().map(|known| self.day_at(known.bars.opens_at[0])).collect();
-        let mut dates: Vec<Date> = firsts.iter().map(|day| day.date).collect();
+        let firsts: Vec<i64> = self.series.values().map(|known| known.bars.opens_at.get(0)).collect();
+        let mut dates: Vec<Date> = firsts.iter().map(|at| self.day_at(*at).date).collect();
         dates.sort_unstable();
         let value: Vec<Symbol> = self.series.keys().map(|&symbol| symbol.clone()).collect();
         let rows = value.len();
-        self.read(value, "symbols", &dates, rows, firsts.iter().map(|day| day.open).max())
+        self.read(value, "symbols", &dates, rows, firsts.into_iter().max().map(instant_of))
     }
 
     /// A symbol's instrument.
@@ -106,9 +107,10 @@ impl<'a> MarketView<'a> {
     /// [`ReadError::UnknownSymbol`].
     pub fn instrument(&self, symbol: &Symbol) -> Result<Read<&'a Instrument>, ReadError> {
         let known = self.known(symbol)?;
-        let first = self.day_at(known.bars.opens_at[0]);
+        let first = known.bars.opens_at.get(0);
         let series = format!("{symbol}/instrument");
-        Ok(self.read(known.instrument, &series, &[first.date], 1, Some(first.open)))
+        let date = self.day_at(first).date;
+        Ok(self.read(known.instrument, &series, &[date], 1, Some(instant_of(first))))
     }
 
     /// Today's open, be today over or not.
@@ -119,13 +121,15 @@ impl<'a> MarketView<'a> {
         let known = self.known(symbol)?;
         let today = self.current_day()?;
         let row = known.bars.opens_at.len() - 1;
-        if known.bars.opens_at[row] != today.open.as_microsecond() {
+        let opens_at = known.bars.opens_at.get(row);
+        if opens_at < today.open.as_microsecond() {
             return Err(self.no_data(format!("{symbol}/open")));
         }
+        let known_at = instant_of(opens_at);
         let price = Price(known.bars.open.get(row).normalize());
         let kind = PriceKind::TodayOpen;
-        let value = KnownPrice { kind, date: today.date, price, known_at: today.open };
-        Ok(self.read(value, &format!("{symbol}/open"), &[today.date], 1, Some(today.open)))
+        let value = KnownPrice { kind, date: today.date, price, known_at };
+        Ok(self.read(value, &format!("{symbol}/open"), &[today.date], 1, Some(known_at)))
     }
 
     /// The close of the latest complete bar.
@@ -158,17 +162,70 @@ impl<'a> MarketView<'a> {
     pub fn bars(&self, symbol: &Symbol, range: BarRange) -> Result<Read<Vec<Bar>>, ReadError> {
         let known = self.known(symbol)?;
         let series = format!("{symbol}/bars");
-        let rows = self.rows(known, range)?;
+        let rows = self.rows(&known.bars, range)?;
         if rows.is_empty() {
             return Err(self.no_data(series));
         }
-        let days: Vec<&TradingDay> = rows.clone().map(|row| self.day_at(known.bars.opens_at[row])).collect();
+        let days: Vec<&TradingDay> =
+            rows.clone().map(|row| self.day_at(known.bars.opens_at.get(row))).collect();
         let factors = known.factors(&days);
-        let bar = |(at, row)| known.bar(row, days[at], factors[at]);
+        let bar = |(at, row): (usize, usize)| {
+            Known::bar(&known.bars, row, days[at].date, days[at].close, factors[at])
+        };
         let bars: Vec<Bar> = rows.clone().enumerate().map(bar).collect();
-        let known_at = self.bars_known_at(known, &days);
+        let known_at = self.bars_known_at(known, &days, bars[bars.len() - 1].closes_at);
         let ends = [bars[0].date, bars[bars.len() - 1].date];
         Ok(self.read(bars, &series, &ends, rows.len(), known_at))
+    }
+
+    /// The lengths of the bars within the day that a symbol has had, shortest first; empty where it has
+    /// daily bars alone.
+    ///
+    /// # Errors
+    /// [`ReadError::UnknownSymbol`].
+    pub fn intervals(&self, symbol: &Symbol) -> Result<Vec<Interval>, ReadError> {
+        Ok(self.known(symbol)?.within.iter().map(|(interval, _)| *interval).collect())
+    }
+
+    /// The lengths of the bars within the day that any symbol has had, shortest first.
+    #[must_use]
+    pub fn all_intervals(&self) -> Vec<Interval> {
+        let within = self.series.values().flat_map(|known| &known.within);
+        let all: BTreeSet<Interval> = within.map(|(interval, _)| *interval).collect();
+        all.into_iter().collect()
+    }
+
+    /// Complete bars of this length within the day, oldest first. The range's days bound them too; its
+    /// limit counts bars.
+    ///
+    /// # Errors
+    /// [`ReadError::UnknownSymbol`]; [`ReadError::Range`]; [`ReadError::NoData`] where the symbol has no
+    /// bars of this length, or the range holds no complete one.
+    pub fn bars_within_days(
+        &self,
+        symbol: &Symbol,
+        interval: Interval,
+        range: BarRange,
+    ) -> Result<Read<Vec<Bar>>, ReadError> {
+        let known = self.known(symbol)?;
+        let series = format!("{symbol}/bars/{interval}");
+        let within = known.within.iter().find(|(other, _)| *other == interval);
+        let Some((_, bars)) = within else { return Err(self.no_data(series)) };
+        let rows = self.rows(bars, range)?;
+        if rows.is_empty() {
+            return Err(self.no_data(series));
+        }
+        let days: Vec<&TradingDay> = rows.clone().map(|row| self.day_at(bars.opens_at.get(row))).collect();
+        let factors = known.factors(&days);
+        let bar = |(at, row): (usize, usize)| {
+            let closes_at = instant_of(ends_at(bars.opens_at.get(row), interval, days[at]));
+            Known::bar(bars, row, days[at].date, closes_at, factors[at])
+        };
+        let found: Vec<Bar> = rows.clone().enumerate().map(bar).collect();
+        let last = &found[found.len() - 1];
+        let known_at = self.bars_known_at(known, &days, last.closes_at);
+        let ends = [found[0].date, last.date];
+        Ok(self.read(found, &series, &ends, rows.len(), known_at))
     }
 
     /// Today's bar, complete: there is none before today's close.
@@ -267,15 +324,16 @@ impl<'a> MarketView<'a> {
         limit: usize,
     ) -> Result<Read<IndicatorTable>, ReadError> {
         let known = self.known(symbol)?;
-        let rows = self.rows(known, BarRange::default())?;
+        let rows = self.rows(&known.bars, BarRange::default())?;
         if rows.is_empty() {
             return Err(self.no_data(format!("{symbol}/bars")));
         }
-        let days: Vec<&TradingDay> = rows.clone().map(|row| self.day_at(known.bars.opens_at[row])).collect();
+        let days: Vec<&TradingDay> =
+            rows.clone().map(|row| self.day_at(known.bars.opens_at.get(row))).collect();
         let input = known.input(&known.factors(&days));
         let dates: Vec<Date> = days.iter().map(|day| day.date).collect();
         let table = IndicatorTable::of(&input, &dates, indicators, limit);
-        let known_at = self.bars_known_at(known, &days);
+        let known_at = self.bars_known_at(known, &days, days[days.len() - 1].close);
         Ok(self.read(table, &format!("{symbol}/bars"), &dates, rows.len(), known_at))
     }
 
@@ -283,8 +341,9 @@ impl<'a> MarketView<'a> {
     pub(super) fn to_parts(&self) -> Parts {
         let series = |(&symbol, known): (&&Symbol, &Known<'_>)| {
             let bars = known.bars.to_bars();
+            let within = known.within.iter().map(|(interval, bars)| (*interval, bars.to_bars())).collect();
             let actions = known.actions.to_vec();
-            (symbol.clone(), Series { instrument: known.instrument.clone(), bars, actions })
+            (symbol.clone(), Series { instrument: known.instrument.clone(), bars, within, actions })
         };
         Parts {
             zone_name: self.zone_name.to_owned(),
@@ -312,14 +371,13 @@ impl<'a> MarketView<'a> {
         ReadError::NoData { series, instant: self.instant }
     }
 
-    /// The trading day in which a bar opens. There is one: bars lie on trading days.
+    /// The trading day in which a bar opens.
     fn day_at(&self, opens_at: i64) -> &'a TradingDay {
-        let after = self.days.partition_point(|day| day.open.as_microsecond() <= opens_at);
-        &self.days[after - 1]
+        day_at(self.days, opens_at)
     }
 
     /// The complete bars of a range.
-    fn rows(&self, known: &Known<'_>, range: BarRange) -> Result<Range<usize>, ReadError> {
+    fn rows(&self, bars: &BarsSlice<'_>, range: BarRange) -> Result<Range<usize>, ReadError> {
         if let (Some(from), Some(to)) = (range.from, range.to)
             && to < from
         {
@@ -328,25 +386,23 @@ impl<'a> MarketView<'a> {
         // How many bars lie on the days for which `before` holds.
         let count = |before: &dyn Fn(Date) -> bool| {
             let days = self.days.partition_point(|day| before(day.date));
-            self.days.get(days).map_or(known.bars.closed(), |next| {
-                let open = next.open.as_microsecond();
-                let opened = known.bars.opens_at.partition_point(|&at| at < open);
-                opened.min(known.bars.closed())
+            self.days.get(days).map_or(bars.closed(), |next| {
+                bars.opens_at.before(next.open.as_microsecond()).min(bars.closed())
             })
         };
         let first = range.from.map_or(0, |from| count(&|date| date < from));
-        let end = range.to.map_or(known.bars.closed(), |to| count(&|date| date <= to));
+        let end = range.to.map_or(bars.closed(), |to| count(&|date| date <= to));
         let fewest = end.saturating_sub(range.limit.unwrap_or(usize::MAX));
         Ok(first.max(fewest)..end)
     }
 
-    /// When the newest fact behind these bars became known: the last close, or a later split.
-    fn bars_known_at(&self, known: &Known<'_>, days: &[&TradingDay]) -> Option<Timestamp> {
-        let (first, last) = (days.first()?, days.last()?);
+    /// When the newest fact behind these bars became known: the end of the last, or a later split.
+    fn bars_known_at(&self, known: &Known<'_>, days: &[&TradingDay], ends: Timestamp) -> Option<Timestamp> {
+        let first = days.first()?;
         let split = (known.actions.iter().rev())
             .find(|action| action.ex_date > first.date && split_ratio(action).is_some())
             .and_then(|action| self.days.iter().rev().find(|day| day.date == action.ex_date));
-        Some(split.map_or(last.close, |day| day.open.max(last.close)))
+        Some(split.map_or(ends, |day| day.open.max(ends)))
     }
 
     fn read_published<T>(&self, list: Vec<&'a Published<T>>, series: &str) -> Read<Vec<&'a Published<T>>> {

@@ -9,6 +9,6 @@ mod returns;
 
 pub use period::{DayValue, PeriodInput, PeriodMetrics, TradedAmount, period_metrics};
 pub use returns::{
-    TRADING_DAYS_A_YEAR, annualised_return, annualised_volatility, calmar, daily_returns, downside_risk,
-    max_drawdown, sharpe, sortino, total_return,
+    annualised_return, annualised_volatility, calmar, daily_returns, downside_risk, max_drawdown, sharpe,
+    sortino, total_return,
 };

@@ -40,6 +40,8 @@ pub struct PeriodInput<'a> {
     pub closed_pnl: &'a [Money],
     /// The risk-free return of one day, 0 for none.
     pub risk_free_a_day: f64,
+    /// Trading days a year in the market, above zero.
+    pub days_a_year: u16,
 }
 
 /// The metrics of a period. Returns are fractions: 0.01 is one percent.
@@ -47,13 +49,15 @@ pub struct PeriodInput<'a> {
 pub struct PeriodMetrics {
     /// Trading days.
     pub days: usize,
+    /// Trading days a year, by which what follows is annualised.
+    pub days_a_year: u16,
     /// `last / initial - 1`.
     pub total_return: Option<f64>,
-    /// `(last / initial) ^ (252 / days) - 1`.
+    /// `(last / initial) ^ (days_a_year / days) - 1`.
     pub annualised_return: Option<f64>,
-    /// Sample deviation of the daily returns x `sqrt(252)`.
+    /// Sample deviation of the daily returns x `sqrt(days_a_year)`.
     pub volatility: Option<f64>,
-    /// Mean excess return over its deviation x `sqrt(252)`.
+    /// Mean excess return over its deviation x `sqrt(days_a_year)`.
     pub sharpe: Option<f64>,
     /// Mean excess return a year over the downside risk.
     pub sortino: Option<f64>,
@@ -78,16 +82,17 @@ pub fn period_metrics(input: &PeriodInput<'_>) -> PeriodMetrics {
     let values: Vec<f64> = input.days.iter().map(|day| day.portfolio_value.to_f64()).collect();
     let series = returns::daily_returns(input.initial.to_f64(), &values);
     let of = |metric: &dyn Fn(&[f64]) -> Option<f64>| series.as_deref().and_then(metric);
-    let free = input.risk_free_a_day;
+    let (free, year) = (input.risk_free_a_day, f64::from(input.days_a_year));
     PeriodMetrics {
         days: input.days.len(),
+        days_a_year: input.days_a_year,
         total_return: of(&returns::total_return),
-        annualised_return: of(&returns::annualised_return),
-        volatility: of(&returns::annualised_volatility),
-        sharpe: of(&|r| returns::sharpe(r, free)),
-        sortino: of(&|r| returns::sortino(r, free)),
+        annualised_return: of(&|r| returns::annualised_return(r, year)),
+        volatility: of(&|r| returns::annualised_volatility(r, year)),
+        sharpe: of(&|r| returns::sharpe(r, free, year)),
+        sortino: of(&|r| returns::sortino(r, free, year)),
         max_drawdown: of(&returns::max_drawdown),
-        calmar: of(&returns::calmar),
+        calmar: of(&|r| returns::calmar(r, year)),
         win_rate: win_rate(input.closed_pnl),
         turnover: turnover(input.fills, &values),
         costs: input.fills.iter().map(|fill| fill.fee.to_f64() + fill.slippage.to_f64()).sum(),

@@ -1,7 +1,7 @@
 //! Statistics of a series of daily returns (0.01 is one percent).
-
-/// Trading days a year, for everything annualised.
-pub const TRADING_DAYS_A_YEAR: f64 = 252.0;
+//!
+//! `days_a_year` is the number of trading days a year in the market, above zero: 252 for US shares, 365
+//! for a market that never closes.
 
 /// Daily returns of a series of closing values: each over the one before, the first over `initial`,
 /// so that a loss on the first day counts. `None` where a value to divide by is not above zero, or a
@@ -26,51 +26,51 @@ pub fn total_return(returns: &[f64]) -> Option<f64> {
     if returns.is_empty() { None } else { finite(growth(returns) - 1.0) }
 }
 
-/// `product(1 + r) ^ (252 / n) - 1`. `None` without returns, or where everything and more was lost.
+/// `product(1 + r) ^ (days_a_year / n) - 1`. `None` without returns, or where everything and more was lost.
 #[must_use]
-pub fn annualised_return(returns: &[f64]) -> Option<f64> {
+pub fn annualised_return(returns: &[f64], days_a_year: f64) -> Option<f64> {
     let growth = growth(returns);
     // An even power would make a fortune of a debt.
     if returns.is_empty() || growth < 0.0 {
         return None;
     }
-    finite(growth.powf(TRADING_DAYS_A_YEAR / returns.len() as f64) - 1.0)
+    finite(growth.powf(days_a_year / returns.len() as f64) - 1.0)
 }
 
-/// Sample standard deviation (ddof = 1) times `sqrt(252)`. `None` for fewer than two returns.
+/// Sample standard deviation (ddof = 1) times `sqrt(days_a_year)`. `None` for fewer than two returns.
 #[must_use]
-pub fn annualised_volatility(returns: &[f64]) -> Option<f64> {
-    deviation(returns).and_then(|deviation| finite(deviation * TRADING_DAYS_A_YEAR.sqrt()))
+pub fn annualised_volatility(returns: &[f64], days_a_year: f64) -> Option<f64> {
+    deviation(returns).and_then(|deviation| finite(deviation * days_a_year.sqrt()))
 }
 
-/// `mean(r - f) / deviation(r - f) x sqrt(252)`, ddof = 1, f the risk-free return of a day. `None`
-/// for fewer than two returns and for returns that are all the same.
+/// `mean(r - f) / deviation(r - f) x sqrt(days_a_year)`, ddof = 1, f the risk-free return of a
+/// day. `None` for fewer than two returns and for returns that are all the same.
 #[must_use]
-pub fn sharpe(returns: &[f64], risk_free_a_day: f64) -> Option<f64> {
+pub fn sharpe(returns: &[f64], risk_free_a_day: f64, days_a_year: f64) -> Option<f64> {
     let excess: Vec<f64> = returns.iter().map(|r| r - risk_free_a_day).collect();
     let deviation = deviation(&excess)?;
-    finite(mean(&excess) / deviation * TRADING_DAYS_A_YEAR.sqrt())
+    finite(mean(&excess) / deviation * days_a_year.sqrt())
 }
 
-/// `sqrt(mean(min(r - f, 0)^2)) x sqrt(252)`, over all returns. `None` without returns.
+/// `sqrt(mean(min(r - f, 0)^2)) x sqrt(days_a_year)`, over all returns. `None` without returns.
 #[must_use]
-pub fn downside_risk(returns: &[f64], required_a_day: f64) -> Option<f64> {
+pub fn downside_risk(returns: &[f64], required_a_day: f64, days_a_year: f64) -> Option<f64> {
     if returns.is_empty() {
         return None;
     }
     let squares: Vec<f64> = returns.iter().map(|r| (r - required_a_day).min(0.0).powi(2)).collect();
-    finite(mean(&squares).sqrt() * TRADING_DAYS_A_YEAR.sqrt())
+    finite(mean(&squares).sqrt() * days_a_year.sqrt())
 }
 
-/// `mean(r - f) x 252 / downside_risk`. `None` for fewer than two returns and where no return is
+/// `mean(r - f) x days_a_year / downside_risk`. `None` for fewer than two returns and where no return is
 /// below `required_a_day`.
 #[must_use]
-pub fn sortino(returns: &[f64], required_a_day: f64) -> Option<f64> {
+pub fn sortino(returns: &[f64], required_a_day: f64, days_a_year: f64) -> Option<f64> {
     if returns.len() < 2 {
         return None;
     }
     let excess: Vec<f64> = returns.iter().map(|r| r - required_a_day).collect();
-    finite(mean(&excess) * TRADING_DAYS_A_YEAR / downside_risk(returns, required_a_day)?)
+    finite(mean(&excess) * days_a_year / downside_risk(returns, required_a_day, days_a_year)?)
 }
 
 /// The deepest fall from a peak, as a fraction at or below zero; the value before the first return
@@ -91,9 +91,9 @@ pub fn max_drawdown(returns: &[f64]) -> Option<f64> {
 
 /// `annualised_return / |max_drawdown|`. `None` where nothing was ever lost.
 #[must_use]
-pub fn calmar(returns: &[f64]) -> Option<f64> {
+pub fn calmar(returns: &[f64], days_a_year: f64) -> Option<f64> {
     let deepest = max_drawdown(returns).filter(|deepest| *deepest < 0.0)?;
-    finite(annualised_return(returns)? / deepest.abs())
+    finite(annualised_return(returns, days_a_year)? / deepest.abs())
 }
 
 fn growth(returns: &[f64]) -> f64 {

@@ -49,6 +49,9 @@ pub struct TapeRow {
     pub outcome_ref: Option<ContentHash>,
     /// How many attempts have been sent.
     pub attempts: u32,
+    /// Rows that it implies; given where a branch may copy them ([`crate::ports::Record::implied`]),
+    /// empty elsewhere.
+    pub implied: Vec<Implied>,
 }
 
 /// The state that an agent's next day starts from.
@@ -132,6 +135,14 @@ pub enum Write {
     /// an external step is no longer open (its guard closed meanwhile), only the attempt's cost is
     /// kept.
     End(StepEnd),
+    /// A step that a branch copies together with the verdict that closed on it: abandoned from the start,
+    /// without an attempt of its own.
+    Abandoned {
+        /// The step.
+        step: Intent,
+        /// `job/session/path` that it was copied from.
+        reused_from: String,
+    },
     /// A guard closed: all open intents at or below this scope become `abandoned`.
     CloseScope {
         /// The scope.

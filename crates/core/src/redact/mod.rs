@@ -109,6 +109,17 @@ impl Redactor {
         }
     }
 
+    /// Takes the configured credentials out of a value that is otherwise to stay as it is, such as
+    /// signed thinking that a provider wants back: the rules that know secrets by their look leave it
+    /// alone.
+    #[must_use]
+    pub fn redact_opaque(&self, mut value: Value) -> Redacted<Value> {
+        match value::redact_exact(self, &mut value, 0) {
+            Ok(removed) => Redacted { value, removed },
+            Err(Fault) => Redacted { value: span::placeholder(keys::FAILED).into(), removed: 1 },
+        }
+    }
+
     /// Redacts a value for an action-log row or an error, and only then cuts it: strings over 4,096
     /// characters end with a note, arrays over 50 items keep the first ones and say how many there
     /// were. Cuts are not counted in `removed`.
@@ -168,6 +179,18 @@ impl Redactor {
         }
         span::merge(&mut found.spans);
         found
+    }
+
+    /// The text without configured credentials, or `None` where there was none.
+    fn without_credentials(&self, text: &str) -> Result<Option<(String, u32)>, Fault> {
+        let mut spans = Vec::new();
+        self.exact.find(text, 0, &mut spans);
+        span::merge(&mut spans);
+        if spans.is_empty() {
+            return Ok(None);
+        }
+        let removed = u32::try_from(spans.len()).unwrap_or(u32::MAX);
+        Ok(Some((span::apply(text, &spans).ok_or(Fault)?, removed)))
     }
 
     /// Is this a label that the redactor itself writes? Anything else between `[redacted:` and `]`

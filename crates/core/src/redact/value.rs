@@ -92,6 +92,45 @@ pub(super) fn redact(redactor: &Redactor, value: &mut Value) -> Result<u32, Faul
     walk(redactor, value, Context::Plain, 0)
 }
 
+/// Takes configured credentials out of every string, number and key, in place, and counts.
+pub(super) fn redact_exact(redactor: &Redactor, value: &mut Value, depth: u32) -> Result<u32, Fault> {
+    if depth > MAX_DEPTH {
+        return Err(Fault);
+    }
+    match value {
+        Value::Null | Value::Bool(_) => Ok(0),
+        Value::Number(number) => {
+            let text = number.to_string();
+            let Some(label) = redactor.exact.label_of_whole(&text) else { return Ok(0) };
+            *value = span::placeholder(label).into();
+            Ok(1)
+        }
+        Value::String(text) => {
+            let Some((next, removed)) = redactor.without_credentials(text)? else { return Ok(0) };
+            *text = next;
+            Ok(removed)
+        }
+        Value::Array(items) => items.iter_mut().try_fold(0_u32, |removed, item| {
+            Ok(removed.saturating_add(redact_exact(redactor, item, depth + 1)?))
+        }),
+        Value::Object(map) => {
+            let mut removed: u32 = 0;
+            for (key, mut item) in std::mem::take(map) {
+                removed = removed.saturating_add(redact_exact(redactor, &mut item, depth + 1)?);
+                let key = match redactor.without_credentials(&key)? {
+                    Some((key, more)) => {
+                        removed = removed.saturating_add(more);
+                        key
+                    }
+                    None => key,
+                };
+                map.insert(key, item);
+            }
+            Ok(removed)
+        }
+    }
+}
+
 fn walk(redactor: &Redactor, value: &mut Value, context: Context, depth: u32) -> Result<u32, Fault> {
     if depth > MAX_DEPTH {
         return Err(Fault);

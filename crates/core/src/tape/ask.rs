@@ -67,7 +67,7 @@ impl Ctx {
             }
         };
         let called = effect.perform(session.host(), &path, first).await?;
-        let result = redacted(session.redactor(), called.result);
+        let result = redacted(session.redactor(), called.result, E::OPAQUE);
         let attempt = redacted_attempt(session.redactor(), called.attempt);
         let end = asked.end(session, &result, outcome_kind(&result), Some(attempt), None, E::content);
         session.commit(end).await?;
@@ -79,6 +79,9 @@ impl Ctx {
 pub(super) trait Effect: Sync {
     /// What it gives.
     type Reply: serde::Serialize + DeserializeOwned + Send + Sync;
+
+    /// The field of a reply that must stay as it came, but for configured credentials.
+    const OPAQUE: Option<&'static str>;
 
     /// What is asked, for telling what differs.
     fn request(&self) -> Value;
@@ -105,6 +108,7 @@ pub(super) struct ModelCall<'r> {
 
 impl Effect for ModelCall<'_> {
     type Reply = ModelReply;
+    const OPAQUE: Option<&'static str> = Some("provider");
 
     fn request(&self) -> Value {
         self.request.to_json()
@@ -135,6 +139,7 @@ pub(super) struct OutsideCall<'r> {
 
 impl Effect for OutsideCall<'_> {
     type Reply = ExternalReply;
+    const OPAQUE: Option<&'static str> = None;
 
     fn request(&self) -> Value {
         json::to_value(self.call)
@@ -216,13 +221,23 @@ impl Asked {
 /// What enters is redacted before anything sees it, and is given in the form in which the record keeps
 /// it (keys in canonical order, say), so that a resumed session goes on with the very same. What
 /// redaction leaves no answer of is a failure of its own: the call was made, and is not made again.
+///
+/// The field `opaque` goes back to where it came from, which would refuse it changed: signatures look
+/// like secrets. Only configured credentials are taken out of it.
 fn redacted<T: serde::Serialize + DeserializeOwned>(
     redactor: &Redactor,
     result: Result<T, CallFailure>,
+    opaque: Option<&str>,
 ) -> Result<T, CallFailure> {
     match result {
         Ok(value) => {
-            let kept = json::canonical(&redactor.redact_value(json::to_value(&value)).value);
+            let mut value = json::to_value(&value);
+            let note = opaque.and_then(|key| Some((key, value.as_object_mut()?.remove(key)?)));
+            let mut value = redactor.redact_value(value).value;
+            if let (Some((key, note)), Some(fields)) = (note, value.as_object_mut()) {
+                fields.insert(key.to_owned(), redactor.redact_opaque(note).value);
+            }
+            let kept = json::canonical(&value);
             serde_json::from_str(&kept).map_err(|_| CallFailure {
                 kind: FailureKind::BadAnswer,
                 message: "the answer could not be kept: nothing readable is left of it after redaction"

@@ -3,10 +3,10 @@
 use super::ctx::{Ctx, Session};
 use super::stop::Stop;
 use super::tape::Lookup;
-use super::{Class, Doc, Key, OutcomeKind, Step, StepPath};
+use super::{Class, Doc, Key, OutcomeKind, State, Step, StepPath};
 use crate::json;
 use crate::ports::BoxFuture;
-use crate::record::{StepEnd, Write};
+use crate::record::{Intent, StepEnd, TapeRow, Write};
 use futures::future::{Either, select, try_join_all};
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use serde::{Deserialize, Serialize};
@@ -93,7 +93,8 @@ impl Ctx {
 
     /// Runs the body in a child scope under a deadline. At the deadline the body is dropped, which
     /// cancels its calls. A timeout or a failure is committed as the scope's verdict; a run on the tape
-    /// returns a recorded verdict without running the body. A resumed, unfinished body gets the whole
+    /// returns a recorded verdict without running the body, and a branch copies its parent's, with what
+    /// the body did. A resumed, unfinished body gets the whole
     /// deadline anew.
     ///
     /// # Errors
@@ -122,7 +123,9 @@ impl Ctx {
             Lookup::Done { kind, outcome, .. } => return recorded(&step.path, kind, outcome),
             Lookup::Inherited { kind, outcome, origin } => {
                 let verdict = recorded(&step.path, kind, Some(outcome.clone()));
-                close(&session, step, scope, kind, outcome, Some(origin)).await?;
+                let below = session.tape().inherited_below(&scope, &step.path);
+                let body = below.into_iter().map(copied).collect::<Result<Vec<_>, Stop>>()?;
+                close(&session, step, scope, kind, outcome, Some((origin, body))).await?;
                 return verdict;
             }
             Lookup::Absent | Lookup::Missing => {}
@@ -152,15 +155,17 @@ impl Ctx {
     }
 }
 
-/// One transaction: the verdict, and the end of everything that is open below it.
+/// One transaction: the verdict, and the end of everything that is open below it; for a verdict of a
+/// branch's parent, its origin and what its body did there.
 async fn close(
     session: &Session,
     step: Step,
     scope: String,
     outcome_kind: OutcomeKind,
     outcome: serde_json::Value,
-    reused_from: Option<String>,
+    inherited: Option<(String, Vec<Write>)>,
 ) -> Result<(), Stop> {
+    let (reused_from, body) = inherited.map_or((None, Vec::new()), |(origin, body)| (Some(origin), body));
     let request = Doc::of(&json!({}));
     let outcome = Doc::of(&outcome);
     let end = StepEnd {
@@ -175,8 +180,34 @@ async fn close(
         implied: Vec::new(),
     };
     let mut writes = session.new_texts(request.texts.into_iter().chain(outcome.texts));
+    writes.extend(body);
     writes.extend([Write::End(end), Write::CloseScope { scope }]);
     session.commit(writes).await
+}
+
+/// A step of the parent's body as a step of the branch: done as it was there, or abandoned, for its
+/// guard closed on it. What it cost stands with the parent, where its origin leads.
+fn copied((row, origin): (TapeRow, String)) -> Result<Write, Stop> {
+    let path = row.path;
+    let torn = |what: &str| Stop::Record(format!("the step {path} of the parent has no {what}"));
+    let request_ref = row.request_ref.ok_or_else(|| torn("request"))?;
+    Ok(match row.state {
+        State::Done(outcome_kind) => Write::End(StepEnd {
+            outcome_ref: row.outcome_ref.ok_or_else(|| torn("outcome"))?,
+            path,
+            class: row.class,
+            digest: row.digest,
+            request_ref,
+            outcome_kind,
+            attempt: None,
+            reused_from: Some(origin),
+            implied: row.implied,
+        }),
+        State::Intent | State::Abandoned => {
+            let step = Intent { path, digest: row.digest, request_ref };
+            Write::Abandoned { step, reused_from: origin }
+        }
+    })
 }
 
 fn recorded<T>(

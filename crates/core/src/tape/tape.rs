@@ -21,6 +21,8 @@ pub struct Tape {
 struct Inherited {
     origin: String,
     rows: HashMap<StepPath, TapeRow>,
+    /// The paths in their recorded order.
+    order: Vec<StepPath>,
 }
 
 /// What the tape says about a step.
@@ -67,7 +69,8 @@ impl Tape {
     /// `origin` names the parent's session, `job/session`.
     #[must_use]
     pub fn inheriting(mut self, origin: String, rows: Vec<TapeRow>) -> Self {
-        self.inherited = Some(Inherited { origin, rows: by_path(rows) });
+        let order = rows.iter().map(|row| row.path.clone()).collect();
+        self.inherited = Some(Inherited { origin, rows: by_path(rows), order });
         self
     }
 
@@ -121,6 +124,17 @@ impl Tape {
             Lookup::Missing => Lookup::Absent,
             found => found,
         }
+    }
+
+    /// The parent's steps below the scope of a verdict that is copied, in their recorded order, each with
+    /// its origin. The body does not run again, so nobody else copies them.
+    pub(super) fn inherited_below(&self, scope: &str, verdict: &StepPath) -> Vec<(TapeRow, String)> {
+        let Some(inherited) = &self.inherited else { return Vec::new() };
+        let below = inherited.order.iter().filter(|path| path.is_within(scope) && *path != verdict);
+        below
+            .filter_map(|path| inherited.rows.get(path))
+            .map(|row| (row.clone(), format!("{}/{}", inherited.origin, row.path)))
+            .collect()
     }
 
     /// Steps that nobody asked for, in path order.

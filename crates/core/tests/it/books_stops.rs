@@ -165,7 +165,8 @@ proptest! {
                     prop_assert_eq!(held.stop, Some(Price(in_force)));
                     // The stop comes before the margin is lost.
                     let liquidation = held.liquidation_price().expect("it is leveraged").0;
-                    prop_assert!(if short { in_force < liquidation } else { in_force > liquidation });
+                    let before = if short { in_force < liquidation } else { in_force > liquidation };
+                    prop_assert!(before, "the stop at {in_force} comes after {liquidation}");
                 }
                 None => {
                     close(&mut books, date, &prices(last)).expect("ends");

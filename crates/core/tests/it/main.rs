@@ -11,6 +11,7 @@ mod market_build;
 mod market_calendar;
 mod market_rows;
 mod market_view;
+mod market_within;
 mod metric_oracle;
 mod provenance;
 mod redact_corpus;

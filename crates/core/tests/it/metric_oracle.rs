@@ -1,5 +1,6 @@
 //! Metrics against the values of empyrical-reloaded (`scripts/metrics_oracle.py`).
 
+use papertape_core::broker::MarketProfile;
 use papertape_core::metric::{
     DayValue, PeriodInput, TradedAmount, annualised_return, daily_returns, downside_risk, period_metrics,
 };
@@ -42,6 +43,7 @@ fn metrics_equal_the_oracle() {
             fills: &[],
             closed_pnl: &[],
             risk_free_a_day: case.risk_free_a_day,
+            days_a_year: 252,
         });
         let values: Vec<f64> = case.values.iter().map(|value| value.to_f64()).collect();
         let returns = daily_returns(case.initial.to_f64(), &values).expect("returns");
@@ -53,7 +55,7 @@ fn metrics_equal_the_oracle() {
             ("sortino", metrics.sortino),
             ("max_drawdown", metrics.max_drawdown),
             ("calmar", metrics.calmar),
-            ("downside_risk", downside_risk(&returns, case.risk_free_a_day)),
+            ("downside_risk", downside_risk(&returns, case.risk_free_a_day, 252.0)),
         ];
         assert_eq!(ours.len(), case.expected.len());
         for (name, ours) in ours {
@@ -77,13 +79,14 @@ fn nothing_is_made_up() {
         fills: &[],
         closed_pnl: &[],
         risk_free_a_day: 0.0,
+        days_a_year: 252,
     });
     assert_eq!((none.total_return, none.sharpe, none.win_rate), (None, None, None));
     assert_eq!((none.turnover, none.exposure, none.max_drawdown), (None, None, None));
     assert_eq!(daily_returns(0.0, &[1.0]), None);
     assert_eq!(daily_returns(1.0, &[-1.0, 2.0]), None, "a return on debt says nothing");
     assert_eq!(daily_returns(1.0, &[f64::NAN]), None);
-    assert_eq!(annualised_return(&[-3.0]), None, "more than everything was lost");
+    assert_eq!(annualised_return(&[-3.0], 252.0), None, "more than everything was lost");
 }
 
 #[test]
@@ -96,10 +99,47 @@ fn trades_give_win_rate_turnover_costs_and_exposure() {
         fills: &[fill, fill],
         closed_pnl: &[Money::from(5), Money::from(-5), Money::ZERO, Money::from(1)],
         risk_free_a_day: 0.0,
+        days_a_year: 252,
     });
     let near =
         |value: Option<f64>, expected: f64| value.is_some_and(|value| (value - expected).abs() < 1e-12);
     assert!(near(metrics.win_rate, 0.5), "no gain is no win: {metrics:?}");
     assert!(near(metrics.turnover, 0.5) && near(Some(metrics.costs), 6.0), "{metrics:?}");
     assert!(near(metrics.exposure, 1.0), "the mean of 1.5 and 0.5: {metrics:?}");
+}
+
+/// The year is the market's: figures of a market that never closes scale by 365, those of US shares by
+/// 252. The oracle is arithmetic: `sqrt(365 / 252)` between the volatilities, powers of one growth
+/// between the returns.
+#[test]
+fn a_year_is_the_markets_own() {
+    let values = [Money::from(101), Money::from(99), Money::from(102)];
+    let days = days(&values, Money::ZERO);
+    let over = |profile: MarketProfile| {
+        period_metrics(&PeriodInput {
+            initial: Money::from(100),
+            days: &days,
+            fills: &[],
+            closed_pnl: &[],
+            risk_free_a_day: 0.0,
+            days_a_year: profile.trading_days_a_year,
+        })
+    };
+    let near = |a: Option<f64>, b: f64| a.is_some_and(|a| (a - b).abs() < 1e-9 * b.abs().max(1.0));
+    let us = over(MarketProfile::us_equity());
+    let expected = [(MarketProfile::cn_a_share(), 243_u16), (MarketProfile::crypto(), 365)];
+    for (profile, days_a_year) in expected {
+        let year = f64::from(days_a_year);
+        let name = profile.name.clone();
+        let here = over(profile);
+        let scale = (year / 252.0).sqrt();
+        assert!(near(here.annualised_return, 1.02_f64.powf(year / 3.0) - 1.0), "{name}: {here:?}");
+        for (here, us) in
+            [(here.volatility, us.volatility), (here.sharpe, us.sharpe), (here.sortino, us.sortino)]
+        {
+            assert!(near(here, us.expect("a figure") * scale), "{name}");
+        }
+        assert_eq!((here.total_return, here.max_drawdown), (us.total_return, us.max_drawdown));
+        assert_eq!(here.days_a_year, days_a_year);
+    }
 }

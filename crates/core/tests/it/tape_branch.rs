@@ -60,7 +60,7 @@ fn inheriting(rows: Vec<TapeRow>) -> Tape {
 #[test]
 fn equal_digests_are_copied() {
     let parent = parent("broken");
-    let child = Stage::new();
+    let child = Stage::beside(&parent);
     let tape = inheriting(parent.kept().rows());
     let (result, host) = child.run_on(tape, host(&child, "child"), async |ctx: Ctx| day(ctx, "broken").await);
     let (said, verdict) = result.expect("an end");
@@ -69,7 +69,7 @@ fn equal_digests_are_copied() {
     assert!(host.calls().is_empty());
 
     let kept = child.kept();
-    for path in ["model#1", "model#2", "tool#1", "Judge#1/guard#1"] {
+    for path in ["model#1", "model#2", "tool#1", "Judge#1/guard#1", "Judge#1/model#1"] {
         let step = kept.step(path).expect("kept");
         assert_eq!(step.reused_from, Some(format!("job-1/7/{path}")));
         assert!(step.attempts.is_empty(), "{path} cost nothing here");
@@ -81,20 +81,70 @@ fn equal_digests_are_copied() {
     for path in ["read#1", "read#2", "order#1"] {
         assert_eq!(kept.step(path).expect("kept").reused_from, None, "{path} is recomputed");
     }
-    // The verdict stands for its body, whose own messages stay with the parent.
-    assert_eq!(kept.messages()[..], parent.kept().messages()[..1]);
-    assert_eq!(kept.state("Judge#1/model#1"), "absent");
+    // The body is not run again, and stays readable all the same.
+    assert_eq!(kept.messages(), parent.kept().messages());
 
     // The branch stands on its own afterwards.
     let again = child.tape().sealed();
     child.run_on(again, child.host(), async |ctx: Ctx| day(ctx, "broken").await).0.expect("a replay");
 }
 
+/// A node that asks, notes what it heard, and asks again for longer than its deadline.
+async fn slow(mut ctx: Ctx) -> Result<Verdict<()>, Stop> {
+    ctx.local(read("cash", "100")).await?;
+    let body = guarded(|mut ctx: Ctx| async move {
+        drop(ctx.model(&request("quick"), CALL).await?);
+        ctx.say("so much for that").await?;
+        drop(ctx.model(&request("slow"), CALL).await?);
+        Ok(Ok(()))
+    });
+    ctx.guard(Key::node("News"), secs(10), body).await
+}
+
+// Goal: with a verdict comes what its body did: the steps that ended, their messages, and those that the
+// deadline cut off, each with its origin and none with a cost; the whole can be replayed.
+#[test]
+fn a_verdicts_body_is_copied_with_it() {
+    let parent = Stage::new();
+    let hang = |stage: &Stage| {
+        stage.host_with(|_, request| match crate::tape_support::last(request) {
+            "slow" => Act::Hang,
+            question => Act::text(format!("re: {question}")),
+        })
+    };
+    let (verdict, _) = parent.run(hang(&parent), slow);
+    assert_eq!(verdict.expect("an end"), Verdict::TimedOut);
+    let body = ["News#1/model#1", "News#1/message#1", "News#1/model#2"];
+    let states = |stage: &Stage| body.map(|path| stage.kept().state(path));
+    assert_eq!(states(&parent)[2], "abandoned");
+
+    let child = Stage::beside(&parent);
+    let (verdict, host) = child.run_on(inheriting(parent.kept().rows()), child.host(), slow);
+    assert_eq!(verdict.expect("an end"), Verdict::TimedOut);
+    assert!(host.calls().is_empty());
+    assert_eq!(states(&child), states(&parent));
+    assert_eq!(child.kept().messages(), parent.kept().messages());
+    for path in body {
+        let kept = child.kept();
+        let step = kept.step(path).expect("copied");
+        assert_eq!(step.reused_from, Some(format!("job-1/7/{path}")));
+        assert!(step.attempts.is_empty(), "{path} cost nothing here");
+    }
+    child.run_on(child.tape().sealed(), child.host(), slow).0.expect("a replay");
+
+    // From a cut before the verdict on, the body runs.
+    let later = Stage::beside(&parent);
+    let tape = inheriting(before(&parent, "News#1/guard#1"));
+    let (verdict, host) = later.run_on(tape, later.host(), slow);
+    assert_eq!(verdict.expect("an end"), Verdict::Ok(()));
+    assert_eq!(host.calls().len(), 1, "what was answered is copied, what was cut off is asked");
+}
+
 // Goal: another question is asked anew, and what is asked in the same words after it is still copied.
 #[test]
 fn another_digest_is_performed() {
     let parent = parent("and IBM?");
-    let child = Stage::new();
+    let child = Stage::beside(&parent);
     let tape = inheriting(parent.kept().rows());
     let (result, host) =
         child.run_on(tape, host(&child, "child"), async |ctx: Ctx| day(ctx, "and GOOG?").await);
@@ -108,7 +158,7 @@ fn another_digest_is_performed() {
 #[test]
 fn nothing_is_copied_from_the_cut_on() {
     let parent = parent("and IBM?");
-    let child = Stage::new();
+    let child = Stage::beside(&parent);
     let tape = inheriting(before(&parent, "model#2"));
     let (result, host) =
         child.run_on(tape, host(&child, "child"), async |ctx: Ctx| day(ctx, "and IBM?").await);
@@ -125,7 +175,7 @@ fn only_outcomes_are_copied() {
         parent.run(host(&parent, "parent").crashing_at(2), async |ctx: Ctx| day(ctx, "and IBM?").await);
     assert!(matches!(result, Err(Stop::Shutdown)));
     assert_eq!(parent.kept().state("model#1"), "intent");
-    let child = Stage::new();
+    let child = Stage::beside(&parent);
     let tape = inheriting(parent.kept().rows());
     let (result, _) = child.run_on(tape, child.host(), async |mut ctx: Ctx| {
         ctx.local(read("cash", "100")).await?;
@@ -139,7 +189,7 @@ fn only_outcomes_are_copied() {
 #[test]
 fn a_branch_resumes() {
     let parent = parent("and IBM?");
-    let whole = Stage::new();
+    let whole = Stage::beside(&parent);
     let run = |stage: &Stage, host: MemoryHost| {
         let tape = stage.tape().inheriting("job-1/7".to_owned(), before(&parent, "tool#1"));
         stage.run_on(tape, host, async |ctx: Ctx| day(ctx, "and IBM?").await)
@@ -147,7 +197,7 @@ fn a_branch_resumes() {
     let (result, undisturbed) = run(&whole, host(&whole, "child"));
     result.expect("an end");
     for boundary in 0..undisturbed.boundaries() {
-        let child = Stage::new();
+        let child = Stage::beside(&parent);
         let (result, _) = run(&child, host(&child, "child").crashing_at(boundary));
         assert!(matches!(result, Err(Stop::Shutdown)), "{boundary}: {result:?}");
         // The last boundary is after the last commit: the session has ended.

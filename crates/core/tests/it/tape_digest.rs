@@ -3,7 +3,7 @@
 use crate::tape_support::{CALL, Stage, last, request};
 use papertape_core::json;
 use papertape_core::message::{
-    Message, ModelReply, ModelRequest, ResponseSchema, ToolCall, ToolChoice, ToolSpec,
+    Message, ModelReply, ModelRequest, ProviderNote, ResponseSchema, ToolCall, ToolChoice, ToolSpec,
 };
 use papertape_core::tape::{CallOptions, Chain, Class, Ctx, Doc, Key, Step, StepPath, expand_request};
 use papertape_testkit::host::Act;
@@ -24,7 +24,11 @@ fn full() -> ModelRequest {
     };
     let mut request = request("Please analyze and update today's (2012-06-01) positions.");
     request.messages.extend([
-        Message::Assistant { content: "Let me see.".to_owned(), tool_calls: vec![call("c1"), call("c2")] },
+        Message::Assistant {
+            content: "Let me see.".to_owned(),
+            tool_calls: vec![call("c1"), call("c2")],
+            provider: None,
+        },
         answer("c1", "{\"price\":569.16}"),
         answer("c2", "{\"price\":570}"),
     ]);
@@ -85,7 +89,7 @@ fn what_decides_an_answer_changes_the_digest() {
         ("the order of messages", |r| r.messages.swap(2, 3)),
         ("the same text in another role", |r| {
             let content = r.messages[0].content().to_owned();
-            r.messages[0] = Message::Assistant { content, tool_calls: Vec::new() };
+            r.messages[0] = Message::Assistant { content, tool_calls: Vec::new(), provider: None };
         }),
         ("a call's arguments", |r| match &mut r.messages[1] {
             Message::Assistant { tool_calls, .. } => tool_calls[0].arguments["limit"] = json!(4),
@@ -196,4 +200,25 @@ fn a_changed_conversation_starts_a_chain_of_its_own() {
         let lookup = |hash| kept.clone().find(|text| text.hash == hash).map(|text| text.body.clone());
         assert_eq!(expand_request(first.at, &lookup).expect_err("a text is gone").0, gone);
     }
+}
+
+// Goal: what a provider wants back decides the answer where it is sent back, and only there: it is in the
+// digest of a request to the model that gave it, and in no other's.
+#[test]
+fn a_providers_note_counts_where_it_is_sent() {
+    let noted = |to: &str, note: Option<(&str, &str)>| {
+        let mut request = request("?");
+        request.model = to.parse().expect("a model's name");
+        let provider = note.map(|(model, content)| ProviderNote {
+            model: model.parse().expect("a model's name"),
+            content: json!({ "signature": content }),
+        });
+        let (content, tool_calls) = ("I think.".to_owned(), Vec::new());
+        request.messages.push(Message::Assistant { content, tool_calls, provider });
+        request.digest()
+    };
+    let (own, other) = ("anthropic::a", "anthropic::b");
+    assert_ne!(noted(own, None), noted(own, Some((own, "x"))));
+    assert_ne!(noted(own, Some((own, "y"))), noted(own, Some((own, "x"))));
+    assert_eq!(noted(own, None), noted(own, Some((other, "x"))));
 }

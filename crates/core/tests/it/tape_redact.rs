@@ -1,7 +1,7 @@
 //! Redaction precedes use: the session goes on with what the record holds.
 
 use crate::tape_support::{CALL, Stage, body, entry, last, read, request, tool_call, tool_reply};
-use papertape_core::message::{FailureKind, Message, ModelReply, ModelRequest, ToolCall};
+use papertape_core::message::{FailureKind, Message, ModelReply, ModelRequest, ProviderNote, ToolCall};
 use papertape_core::tape::{Class, Ctx, Entry, Key, Shown, Stop, ToolNote};
 use papertape_core::{message::Role, tape::OutcomeKind};
 use papertape_testkit::host::{Act, MemoryHost};
@@ -130,4 +130,26 @@ fn a_branch_of_all_is_redacted() {
         ctx.all(vec![(Key::node("A"), one)]).await
     });
     assert_eq!(result.expect("an end"), ["I found [redacted:openai], you said: ?"]);
+}
+
+// Goal: a provider's note comes back as it was given, however much its signature looks like a secret, and
+// still holds no configured credential, in a value or a key.
+#[test]
+fn a_providers_note_keeps_its_signature_and_no_credential() {
+    let signature = "AKIAIOSFODNN7EXAMPLE-eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlc2lnbmF0dXJl";
+    let stage = stage();
+    let told = json!({ "parts": [{ "token": signature }], "heard": format!("the key {SECRET}"), SECRET: 1 });
+    let host = stage.host_with(move |_, asked| {
+        let provider = Some(ProviderNote { model: asked.model.clone(), content: told.clone() });
+        Act::Answer(ModelReply { text: signature.to_owned(), provider, ..ModelReply::default() })
+    });
+    let (result, _) = stage.run(host, async |mut ctx: Ctx| ctx.model(&request("?"), CALL).await);
+    let reply = result.expect("an outcome").expect("an answer");
+    assert!(!reply.text.contains("AKIAIOSFODNN7EXAMPLE"), "elsewhere it would be taken out: {}", reply.text);
+    let note = reply.provider.expect("a note");
+    let expected = json!({
+        "parts": [{ "token": signature }], "heard": "the key [redacted:openai]", "[redacted:openai]": 1,
+    });
+    assert_eq!(note.content, expected);
+    assert!(!stage.kept().dump().contains(SECRET));
 }

@@ -89,6 +89,11 @@ impl Stage {
         Self { clock: FakeClock::new(), kept: Arc::default(), secrets: Vec::new() }
     }
 
+    /// A record of its own in the store of another: a branch beside its parent.
+    pub(crate) fn beside(parent: &Self) -> Self {
+        Self { kept: Arc::new(Mutex::new(parent.kept().beside())), ..Self::new() }
+    }
+
     pub(crate) fn kept(&self) -> Kept {
         self.kept.lock().expect("no test panics while it holds the lock").clone()
     }

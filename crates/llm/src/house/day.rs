@@ -42,13 +42,25 @@ impl Exchange<'_> {
     }
 }
 
+/// One position.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Holding {
+    /// Below zero is short.
+    pub(super) quantity: Decimal,
+    pub(super) price: Option<Decimal>,
+    /// How much of it can be sold today, where that is less than all.
+    pub(super) sellable: Option<Decimal>,
+    pub(super) stop: Option<Decimal>,
+    pub(super) leverage: Option<Decimal>,
+}
+
 /// What is owned at the start of the day.
 #[derive(Debug, Default)]
 pub(super) struct Portfolio {
+    /// What new positions can be opened with.
     pub(super) cash: Decimal,
     pub(super) equity: Decimal,
-    /// Quantity and price by symbol.
-    pub(super) positions: BTreeMap<String, (Decimal, Option<Decimal>)>,
+    pub(super) positions: BTreeMap<String, Holding>,
     /// Symbols with an order that waits.
     pub(super) pending: Vec<String>,
 }
@@ -105,7 +117,7 @@ impl<'a> Day<'a> {
     pub(super) fn portfolio(&self) -> Option<Result<Portfolio, String>> {
         let exchange = self.exchanges.iter().find(|exchange| exchange.tool == "get_portfolio")?;
         let answer = &exchange.result;
-        let Some(cash) = number::read(&answer["cash"]) else {
+        let Some(cash) = available(answer) else {
             return Some(Err(exchange.error().unwrap_or("the answer cannot be read").to_owned()));
         };
         let list = |key: &str| answer[key].as_array().cloned().unwrap_or_default();
@@ -114,10 +126,14 @@ impl<'a> Day<'a> {
             if let (Some(symbol), Some(quantity)) =
                 (position["symbol"].as_str(), number::read(&position["quantity"]))
             {
-                positions.insert(symbol.to_owned(), (quantity, number::read(&position["price"])));
+                let told = |key: &str| number::read(&position[key]);
+                let (price, sellable) = (told("price"), told("sellable"));
+                let (stop, leverage) = (told("stop"), told("leverage"));
+                let holding = Holding { quantity, price, sellable, stop, leverage };
+                positions.insert(symbol.to_owned(), holding);
             }
         }
-        let worth = |(quantity, price): &(Decimal, Option<Decimal>)| *quantity * price.unwrap_or_default();
+        let worth = |held: &Holding| held.quantity * held.price.unwrap_or_default();
         let equity = number::read(&answer["equity"])
             .unwrap_or_else(|| cash + positions.values().map(worth).sum::<Decimal>());
         let pending = list("pending_orders")
@@ -144,16 +160,21 @@ impl<'a> Day<'a> {
         bars.into_iter().flatten().filter_map(|bar| number::read(&bar["close"])).collect()
     }
 
-    /// The cash after the last order that told it.
+    /// What new positions can be opened with after the last order that told it.
     pub(super) fn cash_now(&self) -> Option<Decimal> {
         let orders = self.exchanges.iter().rev().filter(|exchange| is_order(exchange.tool));
-        orders.filter_map(|exchange| number::read(&exchange.result["cash"])).next()
+        orders.filter_map(|exchange| available(&exchange.result)).next()
     }
+}
 
-    /// Today's orders of this kind, in order.
-    pub(super) fn orders(&self, tool: &str) -> impl Iterator<Item = &Exchange<'a>> {
-        self.exchanges.iter().filter(move |exchange| exchange.tool == tool)
-    }
+/// What new positions can be opened with: the cash, but for what margins bind.
+fn available(answer: &Value) -> Option<Decimal> {
+    number::read(&answer["available"]).or_else(|| number::read(&answer["cash"]))
+}
+
+/// Does the tool open a position, or add to one?
+pub(super) fn is_opening(tool: &str) -> bool {
+    matches!(tool, "buy" | "short")
 }
 
 /// Does the tool trade?

@@ -10,6 +10,7 @@
 mod day;
 mod desk;
 mod indicators;
+mod market;
 mod memory;
 mod number;
 mod plan;
@@ -81,7 +82,7 @@ impl Draft {
         };
         let tool_calls: Vec<ToolCall> = self.calls.into_iter().enumerate().map(call).collect();
         let finish = if tool_calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
-        ModelReply { text: self.text, reasoning: None, tool_calls, finish }
+        ModelReply { text: self.text, tool_calls, finish, ..ModelReply::default() }
     }
 }
 

@@ -23,3 +23,11 @@ pub(super) fn write(amount: Decimal) -> Value {
 pub(super) fn show(amount: Decimal) -> String {
     amount.round_dp_with_strategy(2, RoundingStrategy::MidpointAwayFromZero).normalize().to_string()
 }
+
+/// A price: as [`show`] has it, and below 1 with six digits.
+pub(super) fn show_price(price: Decimal) -> String {
+    if price.is_zero() || price.abs() >= Decimal::ONE {
+        return show(price);
+    }
+    price.round_sf(6).unwrap_or(price).normalize().to_string()
+}

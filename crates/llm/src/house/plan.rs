@@ -1,13 +1,16 @@
-//! From opinions to sizes: whole shares, sales first, and no more than the cash that is there.
+//! From opinions to sizes: what the market's rules let be traded, sales first, and no more than the cash
+//! that is there.
 
-use super::day::{Day, Exchange, Portfolio};
+use super::day::{Day, Exchange, Holding, Portfolio, is_opening};
+use super::market::Market;
 use super::number;
 use super::strategy::{Facts, Reason, Stance, Strategy};
 use super::{indicators, words};
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
-/// Shares are traded by the hundred where there are lots.
+/// Shares are traded by the hundred where there are lots that the tools did not tell of.
 const LOT: Decimal = Decimal::ONE_HUNDRED;
 /// Of the equity, two hundredths stay in cash.
 const INVESTED: Decimal = Decimal::from_parts(98, 0, 0, false, 2);
@@ -41,29 +44,49 @@ pub(super) struct Plan {
     pub(super) opinions: Vec<Opinion>,
     /// Sales and covers.
     pub(super) sales: Vec<Order>,
-    /// How much more of a symbol is wanted, in money, with its price.
-    wanted: Vec<(String, Decimal, Decimal)>,
+    /// What is wanted more of.
+    wanted: Vec<Wanted>,
     cash: Decimal,
+    pub(super) market: Market,
+    positions: BTreeMap<String, Holding>,
+}
+
+/// How much more of a symbol is wanted.
+#[derive(Debug)]
+struct Wanted {
+    symbol: String,
+    /// Bought, or sold short.
+    tool: &'static str,
+    /// In money.
+    value: Decimal,
+    price: Decimal,
 }
 
 impl Plan {
-    pub(super) fn new(strategy: Strategy, day: &Day<'_>, portfolio: &Portfolio) -> Self {
+    pub(super) fn new(strategy: Strategy, market: Market, day: &Day<'_>, portfolio: &Portfolio) -> Self {
+        let market = if strategy == Strategy::BuyAndHold { market.without_leverage() } else { market };
         let owns_any = !portfolio.pending.is_empty()
-            || portfolio.positions.values().any(|(quantity, _)| !quantity.is_zero());
+            || portfolio.positions.values().any(|held| !held.quantity.is_zero());
         let opinions: Vec<Opinion> = day
             .symbols
             .iter()
             .map(|symbol| {
                 let facts = facts(day, portfolio, symbol);
-                let (stance, reason) = strategy.judge(&facts, owns_any);
+                let (stance, reason) = strategy.judge(&facts, owns_any, market.is_leveraged());
                 Opinion { facts, stance, reason }
             })
             .collect();
         let stances: Vec<Stance> = opinions.iter().map(|opinion| opinion.stance).collect();
         let parts = Decimal::from(strategy.parts(&stances).max(1));
-        let target = (portfolio.equity * INVESTED / parts).max(Decimal::ZERO);
-        let mut plan =
-            Self { opinions: Vec::new(), sales: Vec::new(), wanted: Vec::new(), cash: portfolio.cash };
+        let target = (portfolio.equity * INVESTED / parts).max(Decimal::ZERO) * market.leverage;
+        let mut plan = Self {
+            opinions: Vec::new(),
+            sales: Vec::new(),
+            wanted: Vec::new(),
+            cash: portfolio.cash,
+            market,
+            positions: portfolio.positions.clone(),
+        };
         for opinion in &opinions {
             let waits = portfolio.pending.contains(&opinion.facts.symbol);
             if let (Some(price), false) = (opinion.facts.price, waits) {
@@ -76,40 +99,60 @@ impl Plan {
 
     fn decide(&mut self, strategy: Strategy, opinion: &Opinion, price: Decimal, target: Decimal) {
         let Facts { symbol, held, .. } = &opinion.facts;
-        let order = |tool, quantity| Order { tool, symbol: symbol.clone(), quantity };
-        if *held < Decimal::ZERO {
-            self.sales.push(order("cover", -*held));
-            return;
-        }
-        let value = *held * price;
+        let is_short = *held < Decimal::ZERO;
+        let closing = if is_short { "cover" } else { "sell" };
+        let size = held.abs();
+        let value = size * price;
+        let order = |quantity| Order { tool: closing, symbol: symbol.clone(), quantity };
+        let more = |tool, value| Wanted { symbol: symbol.clone(), tool, value, price };
+        let is_momentum = strategy == Strategy::Momentum;
         match opinion.stance {
-            Stance::Leave if *held > Decimal::ZERO => self.sales.push(order("sell", *held)),
-            Stance::Want | Stance::Keep if strategy == Strategy::Momentum && value > target * TOO_MUCH => {
-                let excess = ((value - target) / price).floor();
-                if excess > Decimal::ZERO {
-                    self.sales.push(order("sell", excess));
-                }
+            // Where shorts are nobody's wish, one that is there all the same is covered.
+            _ if is_short && !self.market.is_leveraged() => self.sales.push(order(size)),
+            Stance::Leave if !held.is_zero() => self.sales.extend(self.sellable(symbol, size).map(order)),
+            Stance::Want if is_short => {
+                self.sales.push(order(size));
+                self.wanted.push(more("buy", target));
             }
-            Stance::Want if value < target * NEAR_ENOUGH => {
-                self.wanted.push((symbol.clone(), target - value, price));
+            Stance::Short if *held > Decimal::ZERO => {
+                self.sales.push(order(size));
+                self.wanted.push(more("short", target));
+            }
+            Stance::Want | Stance::Keep | Stance::Short if is_momentum && value > target * TOO_MUCH => {
+                let excess = self.market.whole((value - target) / price);
+                self.sales.extend(self.sellable(symbol, excess).map(order));
+            }
+            Stance::Want if value < target * NEAR_ENOUGH => self.wanted.push(more("buy", target - value)),
+            Stance::Short if value < target * NEAR_ENOUGH => {
+                self.wanted.push(more("short", target - value));
             }
             _ => {}
         }
     }
 
-    /// What to buy with the cash that is there now. Where it does not reach, every symbol gets the
+    /// So much of this as can be sold today: all of it, or whole lots of what T+1 leaves.
+    fn sellable(&self, symbol: &str, quantity: Decimal) -> Option<Decimal> {
+        let limit = self.positions.get(symbol).and_then(|held| held.sellable);
+        let quantity = match limit.filter(|limit| *limit < quantity) {
+            Some(limit) => self.market.whole(limit),
+            None => quantity,
+        };
+        (quantity > Decimal::ZERO).then_some(quantity)
+    }
+
+    /// What to open with the cash that is there now. Where it does not reach, every symbol gets the
     /// same share of what it wants.
     pub(super) fn purchases(&self, cash_now: Option<Decimal>) -> Vec<Order> {
-        let spendable = cash_now.unwrap_or(self.cash) * SPENDABLE;
-        let wanted: Decimal = self.wanted.iter().map(|(_, money, _)| *money).sum();
+        let spendable = cash_now.unwrap_or(self.cash) * SPENDABLE * self.market.leverage;
+        let wanted: Decimal = self.wanted.iter().map(|wanted| wanted.value).sum();
         if spendable <= Decimal::ZERO || wanted <= Decimal::ZERO {
             return Vec::new();
         }
         let share = (spendable / wanted).min(Decimal::ONE);
-        let orders = self.wanted.iter().map(|(symbol, money, price)| Order {
-            tool: "buy",
-            symbol: symbol.clone(),
-            quantity: (*money * share / *price).floor(),
+        let orders = self.wanted.iter().map(|wanted| Order {
+            tool: wanted.tool,
+            symbol: wanted.symbol.clone(),
+            quantity: self.market.whole(wanted.value * share / wanted.price),
         });
         orders.filter(|order| order.quantity > Decimal::ZERO).collect()
     }
@@ -121,10 +164,38 @@ impl Plan {
     /// The order as a tool call, with its reason in words.
     pub(super) fn call(&self, order: &Order, day: &Day<'_>) -> (&'static str, Value) {
         let mut arguments = json!({ "symbol": order.symbol, "quantity": number::write(order.quantity) });
+        self.bind(order, &mut arguments);
         if let Some(opinion) = self.opinion(&order.symbol) {
             arguments["reason"] = Value::String(words::reason(day.language, opinion));
         }
         (order.tool, arguments)
+    }
+
+    /// Gives a leveraged order its leverage and its stop, and a target where it opens the position. What is
+    /// added has the position's leverage, and never loosens its stop.
+    fn bind(&self, order: &Order, arguments: &mut Value) {
+        let price = self.opinion(&order.symbol).and_then(|opinion| opinion.facts.price);
+        let Some(price) = price.filter(|_| is_opening(order.tool) && self.market.is_leveraged()) else {
+            return;
+        };
+        let is_short = order.tool == "short";
+        let bounds = self.market.bounds(price, is_short);
+        let same_way =
+            |held: &&Holding| (held.quantity < Decimal::ZERO) == is_short && !held.quantity.is_zero();
+        let (stop, leverage) = match self.positions.get(&order.symbol).filter(same_way) {
+            Some(held) => {
+                let tighter =
+                    |old: Decimal| if is_short { old.min(bounds.stop) } else { old.max(bounds.stop) };
+                let leverage = held.leverage.unwrap_or(self.market.leverage);
+                (held.stop.map_or(bounds.stop, tighter), leverage)
+            }
+            None => {
+                arguments["target"] = number::write(bounds.target);
+                (bounds.stop, self.market.leverage)
+            }
+        };
+        arguments["stop"] = number::write(stop);
+        arguments["leverage"] = number::write(leverage);
     }
 
     /// A smaller order in place of one that was refused for its size; `None` where it was refused for
@@ -133,13 +204,15 @@ impl Plan {
         let code = refused.result["code"].as_str()?;
         let symbol = refused.arguments["symbol"].as_str()?;
         let quantity = number::read(&refused.arguments["quantity"])?;
-        let half = (quantity / Decimal::TWO).floor();
+        let half = self.market.whole(quantity / Decimal::TWO);
+        let lot = if self.market.unit == Decimal::ONE { LOT } else { self.market.unit };
         let smaller = match code {
-            "lot_size" => (quantity / LOT).floor() * LOT,
+            "lot_size" => (quantity / lot).floor() * lot,
             "insufficient_shares" => half,
             "insufficient_cash" => {
                 let price = self.opinion(symbol)?.facts.price?;
-                let affordable = (day.cash_now()? * SPENDABLE * INVESTED / price).floor();
+                let money = day.cash_now()? * SPENDABLE * INVESTED * self.market.leverage;
+                let affordable = self.market.whole(money / price);
                 if affordable < quantity { affordable } else { half }
             }
             _ => return None,
@@ -149,7 +222,8 @@ impl Plan {
 }
 
 fn facts(day: &Day<'_>, portfolio: &Portfolio, symbol: &str) -> Facts {
-    let (held, marked) = portfolio.positions.get(symbol).copied().unwrap_or_default();
+    let holding = portfolio.positions.get(symbol).cloned().unwrap_or_default();
+    let (held, marked) = (holding.quantity, holding.price);
     let closes = day.closes(symbol);
     let or_computed = |name: &str, computed: Option<Decimal>| day.indicator(symbol, name).or(computed);
     Facts {

@@ -3,7 +3,8 @@
 //! conversation, so every turn is a pure function of it.
 
 use super::Draft;
-use super::day::{Day, Exchange};
+use super::day::{Day, Exchange, is_opening};
+use super::market::Market;
 use super::plan::{Order, Plan};
 use super::strategy::Strategy;
 use super::words;
@@ -39,7 +40,7 @@ pub(super) fn draft(request: &ModelRequest, strategy: Strategy) -> Option<Draft>
     if !bars.is_empty() {
         return Some(Draft { text: words::compute(day.language), calls: bars });
     }
-    let plan = Plan::new(strategy, &day, &portfolio);
+    let plan = Plan::new(strategy, Market::read(&request.tools), &day, &portfolio);
     Some(
         trade(&day, &plan, &offered)
             .unwrap_or_else(|| Draft::text(words::account(&day, &plan, strategy, &request.model))),
@@ -83,25 +84,27 @@ fn ask_for_bars(
 
 /// The next orders, if any are left to give.
 fn trade(day: &Day<'_>, plan: &Plan, offered: &dyn Fn(&str) -> bool) -> Option<Draft> {
+    let has_opened = day.exchanges.iter().any(|exchange| is_opening(exchange.tool));
     let sales: Vec<&Order> = plan
         .sales
         .iter()
         .filter(|order| offered(order.tool) && attempts(day, order.tool, &order.symbol).is_empty())
         .collect();
-    if !sales.is_empty() && day.orders("buy").next().is_none() {
+    if !sales.is_empty() && !has_opened {
         return Some(give(day, plan, words::selling(day.language), &sales));
     }
     let again = again(day, plan, &["sell", "cover"], offered);
-    if !again.is_empty() && day.orders("buy").next().is_none() {
+    if !again.is_empty() && !has_opened {
         return Some(give(day, plan, words::smaller(day.language), &again.iter().collect::<Vec<_>>()));
     }
-    if offered("buy") && day.orders("buy").next().is_none() {
+    if !has_opened {
         let purchases = plan.purchases(day.cash_now());
+        let purchases: Vec<&Order> = purchases.iter().filter(|order| offered(order.tool)).collect();
         if !purchases.is_empty() {
-            return Some(give(day, plan, words::buying(day.language), &purchases.iter().collect::<Vec<_>>()));
+            return Some(give(day, plan, words::buying(day.language, &plan.market), &purchases));
         }
     }
-    let again = self::again(day, plan, &["buy"], offered);
+    let again = self::again(day, plan, &["buy", "short"], offered);
     (!again.is_empty())
         .then(|| give(day, plan, words::smaller(day.language), &again.iter().collect::<Vec<_>>()))
 }

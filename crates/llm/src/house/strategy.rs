@@ -4,6 +4,8 @@ use rust_decimal::Decimal;
 
 /// RSI above which a rising symbol is too hot to buy into.
 const HOT: Decimal = Decimal::from_parts(80, 0, 0, false, 0);
+/// RSI below which a falling symbol is too cold to sell short.
+const COLD: Decimal = Decimal::from_parts(20, 0, 0, false, 0);
 /// RSI below which a symbol is oversold.
 const OVERSOLD: Decimal = Decimal::from_parts(30, 0, 0, false, 0);
 /// RSI above which a symbol is overbought.
@@ -39,6 +41,8 @@ pub(super) enum Stance {
     Want,
     /// Keep what there is, buy no more.
     Keep,
+    /// Have it short: sell short up to the target.
+    Short,
     /// Have none of it: sell what there is.
     Leave,
     /// Nothing can be said.
@@ -53,6 +57,8 @@ pub(super) enum Reason {
     TrendUp,
     TrendUpButHot,
     TrendBroken,
+    TrendDown,
+    TrendDownButCold,
     NoTrend,
     Oversold,
     Overbought,
@@ -80,14 +86,16 @@ impl Strategy {
         }
     }
 
-    /// `owns_any`: something is held at the start of the day, or an order waits.
-    pub(super) fn judge(self, facts: &Facts, owns_any: bool) -> (Stance, Reason) {
+    /// `owns_any`: something is held at the start of the day, or an order waits. `shorts`: positions may
+    /// be short.
+    pub(super) fn judge(self, facts: &Facts, owns_any: bool, shorts: bool) -> (Stance, Reason) {
         let Some(price) = facts.price else {
             return (Stance::Unknown, Reason::NoPrice);
         };
         match self {
+            Self::Momentum if shorts => falling(facts, price).unwrap_or_else(|| momentum(facts, price)),
             Self::Momentum => momentum(facts, price),
-            Self::Contrarian => contrarian(facts),
+            Self::Contrarian => contrarian(facts, shorts),
             Self::BuyAndHold if owns_any => (Stance::Keep, Reason::Holding),
             Self::BuyAndHold => (Stance::Want, Reason::FirstDay),
         }
@@ -97,7 +105,7 @@ impl Strategy {
     pub(super) fn parts(self, stances: &[Stance]) -> usize {
         let of = |wanted: &[Stance]| stances.iter().filter(|stance| wanted.contains(stance)).count();
         match self {
-            Self::Momentum => of(&[Stance::Want, Stance::Keep]),
+            Self::Momentum => of(&[Stance::Want, Stance::Keep, Stance::Short]),
             Self::Contrarian => stances.len(),
             Self::BuyAndHold => of(&[Stance::Want]),
         }
@@ -126,11 +134,32 @@ fn momentum(facts: &Facts, price: Decimal) -> (Stance, Reason) {
     (if facts.held > Decimal::ZERO { Stance::Keep } else { Stance::Leave }, Reason::NoTrend)
 }
 
-fn contrarian(facts: &Facts) -> (Stance, Reason) {
+/// Falling: the mirror of rising, with the price below its averages. A short position is kept until the
+/// price is above the 50-day average; `None` where nothing speaks for one.
+fn falling(facts: &Facts, price: Decimal) -> Option<(Stance, Reason)> {
+    let fast = facts.sma_20?;
+    let slow = facts.sma_50.unwrap_or(fast);
+    let is_short = facts.held < Decimal::ZERO;
+    if price > slow {
+        return None;
+    }
+    if price < fast && fast <= slow {
+        return Some(if facts.rsi_14.is_some_and(|rsi| rsi < COLD) {
+            (if is_short { Stance::Keep } else { Stance::Leave }, Reason::TrendDownButCold)
+        } else {
+            (Stance::Short, Reason::TrendDown)
+        });
+    }
+    is_short.then_some((Stance::Keep, Reason::NoTrend))
+}
+
+fn contrarian(facts: &Facts, shorts: bool) -> (Stance, Reason) {
     match facts.rsi_14 {
         None => (Stance::Unknown, Reason::TooLittleHistory),
         Some(rsi) if rsi < OVERSOLD => (Stance::Want, Reason::Oversold),
-        Some(rsi) if rsi > OVERBOUGHT => (Stance::Leave, Reason::Overbought),
+        Some(rsi) if rsi > OVERBOUGHT => {
+            (if shorts { Stance::Short } else { Stance::Leave }, Reason::Overbought)
+        }
         Some(_) => (Stance::Keep, Reason::Neutral),
     }
 }

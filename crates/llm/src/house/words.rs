@@ -1,7 +1,8 @@
 //! What the house models say, in English and in Chinese.
 
 use super::day::{Day, Exchange, Language, is_order};
-use super::number::{self, show};
+use super::market::Market;
+use super::number::{self, show, show_price};
 use super::plan::{Opinion, Order, Plan};
 use super::strategy::{Reason, Stance, Strategy};
 use Language::{Chinese, English};
@@ -83,12 +84,28 @@ pub(super) fn selling(language: Language) -> String {
     .to_owned()
 }
 
-pub(super) fn buying(language: Language) -> String {
-    match language {
-        English => "Now I buy, in whole shares and with a little cash kept for fees.",
-        Chinese => "现在买入，只买整股，并留一点现金付手续费。",
+pub(super) fn buying(language: Language, market: &Market) -> String {
+    let (leverage, lot) = (market.leverage, market.unit);
+    match (language, market.is_leveraged(), market.is_fractional()) {
+        (English, true, _) => format!(
+            "Now I open positions, each with a leverage of {leverage}, a stop and a target, and keep a little cash for fees."
+        ),
+        (Chinese, true, _) => {
+            format!("现在开仓，每笔 {leverage} 倍杠杆并设置止损和止盈，同时留一点现金付手续费。")
+        }
+        (English, false, true) => "Now I buy, in fractions and with a little cash kept for fees.".to_owned(),
+        (Chinese, false, true) => "现在买入，可买小数数量，并留一点现金付手续费。".to_owned(),
+        (English, false, false) if lot == Decimal::ONE => {
+            "Now I buy, in whole shares and with a little cash kept for fees.".to_owned()
+        }
+        (Chinese, false, false) if lot == Decimal::ONE => {
+            "现在买入，只买整股，并留一点现金付手续费。".to_owned()
+        }
+        (English, false, false) => {
+            format!("Now I buy, in whole lots of {lot} and with a little cash kept for fees.")
+        }
+        (Chinese, false, false) => format!("现在买入，每手 {lot} 股，只买整手，并留一点现金付手续费。"),
     }
-    .to_owned()
 }
 
 pub(super) fn smaller(language: Language) -> String {
@@ -101,11 +118,12 @@ pub(super) fn smaller(language: Language) -> String {
 
 /// An order to be given, with its reason.
 pub(super) fn order(language: Language, plan: &Plan, order: &Order) -> String {
-    let (symbol, quantity) = (&order.symbol, show(order.quantity));
+    let (symbol, quantity) = (&order.symbol, order.quantity.normalize());
     let why = plan.opinion(symbol).map(|opinion| reason(language, opinion)).unwrap_or_default();
     match (language, order.tool) {
         (English, tool) => format!("- {tool} {quantity} {symbol}: {why}"),
         (Chinese, "buy") => format!("- 买入 {symbol} {quantity} 股：{why}"),
+        (Chinese, "short") => format!("- 卖空 {symbol} {quantity} 股：{why}"),
         (Chinese, "sell") => format!("- 卖出 {symbol} {quantity} 股：{why}"),
         (Chinese, _) => format!("- 平仓 {symbol} {quantity} 股：{why}"),
     }
@@ -115,8 +133,9 @@ pub(super) fn order(language: Language, plan: &Plan, order: &Order) -> String {
 pub(super) fn reason(language: Language, opinion: &Opinion) -> String {
     let facts = &opinion.facts;
     let number = |value: Option<Decimal>| value.map_or_else(|| "n/a".to_owned(), show);
-    let (price, rsi) = (number(facts.price), number(facts.rsi_14));
-    let (fast, slow) = (number(facts.sma_20), number(facts.sma_50));
+    let at = |value: Option<Decimal>| value.map_or_else(|| "n/a".to_owned(), show_price);
+    let (price, rsi) = (at(facts.price), number(facts.rsi_14));
+    let (fast, slow) = (at(facts.sma_20), at(facts.sma_50));
     match (language, opinion.reason) {
         (English, Reason::NoPrice) => "there is no price today".to_owned(),
         (Chinese, Reason::NoPrice) => "今天没有价格".to_owned(),
@@ -140,6 +159,18 @@ pub(super) fn reason(language: Language, opinion: &Opinion) -> String {
         (Chinese, Reason::TrendBroken) => {
             format!("趋势已破，因为价格 {price} 跌破均线（20 日 {fast}，50 日 {slow}）")
         }
+        (English, Reason::TrendDown) => format!(
+            "the trend is down, because the price {price} is below the 20-day average {fast} and that is not above the 50-day average {slow} (RSI {rsi})"
+        ),
+        (Chinese, Reason::TrendDown) => {
+            format!(
+                "趋势向下，因为价格 {price} 低于 20 日均线 {fast}，且不高于 50 日均线 {slow}（RSI {rsi}）"
+            )
+        }
+        (English, Reason::TrendDownButCold) => {
+            format!("the trend is down, but RSI {rsi} is below 20, too cold to sell short")
+        }
+        (Chinese, Reason::TrendDownButCold) => format!("趋势向下，但 RSI {rsi} 低于 20，过冷不追空"),
         (English, Reason::NoTrend) => format!(
             "there is no rising trend, with the price {price} against the averages {fast} (20 days) and {slow} (50 days)"
         ),
@@ -179,7 +210,7 @@ pub(super) fn account(day: &Day<'_>, plan: &Plan, strategy: Strategy, model: &Mo
             .filter(|exchange| is_order(exchange.tool) && exchange.arguments["symbol"] == symbol.as_str())
             .collect();
         let done = if orders.is_empty() {
-            untouched(language, opinion).to_owned()
+            untouched(language, opinion, &plan.market).to_owned()
         } else {
             let comma = if language == English { ", then " } else { "，随后" };
             orders.iter().map(|exchange| outcome(language, exchange)).collect::<Vec<_>>().join(comma)
@@ -200,9 +231,15 @@ pub(super) fn account(day: &Day<'_>, plan: &Plan, strategy: Strategy, model: &Mo
     lines.join("\n")
 }
 
-fn untouched(language: Language, opinion: &Opinion) -> &'static str {
-    let holds = opinion.facts.held > Decimal::ZERO;
+fn untouched(language: Language, opinion: &Opinion, market: &Market) -> &'static str {
+    let held = opinion.facts.held;
+    let holds = held > Decimal::ZERO || (market.is_leveraged() && !held.is_zero());
+    let plain = market.unit == Decimal::ONE;
     match (language, holds, opinion.stance) {
+        (English, false, Stance::Short) => "I wanted to sell short, but the cash does not reach",
+        (Chinese, false, Stance::Short) => "想卖空，但资金不足",
+        (English, false, Stance::Want) if !plain => "I wanted to buy, but the cash does not reach",
+        (Chinese, false, Stance::Want) if !plain => "想买入，但资金不足",
         (English, true, _) => "I hold my position",
         (Chinese, true, _) => "继续持有",
         (English, false, Stance::Want) => "I wanted to buy, but the cash does not reach for a share",
@@ -213,11 +250,11 @@ fn untouched(language: Language, opinion: &Opinion) -> &'static str {
 }
 
 fn outcome(language: Language, exchange: &Exchange<'_>) -> String {
-    let quantity = |value: &serde_json::Value| number::read(value).map(show);
+    let quantity = |value: &serde_json::Value| number::read(value).map(|n| n.normalize().to_string());
     let size = quantity(&exchange.result["quantity"])
         .or_else(|| quantity(&exchange.arguments["quantity"]))
         .unwrap_or_else(|| "?".to_owned());
-    let price = quantity(&exchange.result["price"]);
+    let price = number::read(&exchange.result["price"]).map(show_price);
     let (did, to_do) = match (language, exchange.tool) {
         (English, "buy") => ("bought", "buy"),
         (English, "sell") => ("sold", "sell"),

@@ -38,6 +38,7 @@ async fn text_reasoning_and_usage() {
             reasoning: Some("Prices fell.".to_owned()),
             tool_calls: Vec::new(),
             finish: FinishReason::Stop,
+            provider: None,
         }
     );
     assert_eq!(answer.usage, Some(Usage { input_tokens: 120, cached_tokens: 100, output_tokens: 9 }));

@@ -12,6 +12,7 @@ mod house_http;
 mod house_roles;
 mod house_solo;
 mod house_summary;
+mod notes;
 mod other_wires;
 mod prices;
 mod requests;

@@ -84,6 +84,7 @@ pub(crate) fn full_request() -> ModelRequest {
                 call("c1", "get_price", json!({ "symbol": "AAPL" })),
                 call("c2", "get_price", json!("{\"symbol\": IBM")),
             ],
+            provider: None,
         },
         answer_to("c1", "get_price", r#"{"price":"542.1"}"#),
         answer_to("c2", "get_price", r#"{"error":"the arguments are no JSON object"}"#),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 #[test]
 fn the_bundled_dataset_is_listed_and_opens() {
     let catalogue = Catalogue::bundled();
-    let list = catalogue.list();
+    let list = catalogue.list().expect("lists");
     assert_eq!(list.len(), 1);
     let entry = &list[0];
     assert_eq!(entry.name, BUNDLED_NAME);
@@ -38,6 +38,6 @@ fn misses_and_clashes_are_told() {
     let taken = catalogue.add(empty(BUNDLED_NAME)).expect_err("taken");
     assert_eq!(taken.to_string(), "there is another dataset called `us-daily-2000-2013`");
     catalogue.add(empty("empty")).expect("another name");
-    let names: Vec<String> = catalogue.list().into_iter().map(|entry| entry.name).collect();
+    let names: Vec<String> = catalogue.list().expect("lists").into_iter().map(|entry| entry.name).collect();
     assert_eq!(names, ["empty", BUNDLED_NAME]);
 }

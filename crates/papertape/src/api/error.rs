@@ -44,6 +44,9 @@ pub enum ApiError {
     /// The body is too large.
     #[error("the body is larger than {0} bytes")]
     TooLarge(usize),
+    /// One client has so many streams open already.
+    #[error("one client may have {0} streams open; see server.streams_per_client")]
+    TooManyStreams(usize),
     /// The body is not JSON.
     #[error("the body must be JSON, with the Content-Type application/json")]
     MediaType,
@@ -63,6 +66,7 @@ impl ApiError {
             Self::Conflict(_) => (StatusCode::CONFLICT, "conflict"),
             Self::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
             Self::MediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
+            Self::TooManyStreams(_) => (StatusCode::TOO_MANY_REQUESTS, "too_many_streams"),
             Self::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal_error"),
         }
     }
@@ -89,6 +93,7 @@ impl From<ViewError> for ApiError {
         match error {
             ViewError::Bad { .. } => Self::Invalid(error.to_string()),
             ViewError::NotFound(what) => Self::NotFound(what),
+            ViewError::Busy(why) => Self::Conflict(why),
             ViewError::Record(cause) => Self::Internal(cause),
         }
     }

@@ -124,6 +124,21 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
 #[derive(Debug)]
 pub(super) struct JobPath(pub(super) String);
 
+/// The dataset that an address names.
+#[derive(Debug)]
+pub(super) struct DatasetPath(pub(super) String);
+
+impl FromRequestParts<App> for DatasetPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        match Path::<String>::from_request_parts(parts, app).await {
+            Ok(Path(name)) => Ok(Self(name)),
+            Err(_) => Err(ApiError::Invalid("name: it is not UTF-8".to_owned())),
+        }
+    }
+}
+
 impl FromRequestParts<App> for JobPath {
     type Rejection = ApiError;
 
@@ -146,6 +161,21 @@ impl FromRequestParts<App> for SessionPath {
         match Path::<i64>::from_request_parts(parts, app).await {
             Ok(Path(session)) => Ok(Self(session)),
             Err(_) => Err(ApiError::Invalid("session_id: it is not a whole number".to_owned())),
+        }
+    }
+}
+
+/// `{ticker}` of a path.
+#[derive(Debug)]
+pub(super) struct TickerPath(pub(super) String);
+
+impl FromRequestParts<App> for TickerPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        match Path::<String>::from_request_parts(parts, app).await {
+            Ok(Path(ticker)) => Ok(Self(ticker)),
+            Err(_) => Err(ApiError::Invalid("ticker: it is not UTF-8".to_owned())),
         }
     }
 }

@@ -7,8 +7,8 @@ use crate::config::Config;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::header::{
-    CONTENT_SECURITY_POLICY, HOST, HeaderName, ORIGIN, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
-    X_FRAME_OPTIONS,
+    AUTHORIZATION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderName, ORIGIN, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
@@ -16,6 +16,7 @@ use axum::response::{IntoResponse as _, Response};
 use std::any::Any;
 use std::net::IpAddr;
 use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::cors::{AllowOrigin, CorsLayer};
 
 /// Nothing from outside. Images may be in the page itself, as the docs page's icons are.
 const POLICY: &str = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; \
@@ -23,8 +24,10 @@ const POLICY: &str = "default-src 'self'; img-src 'self' data:; object-src 'none
 
 /// Puts the guards around the routes.
 pub(super) fn around(routes: Router, app: App) -> Router {
+    let cors = cors(&app.config);
     routes
-        .layer(from_fn(same_origin))
+        .layer(from_fn_with_state(app.clone(), same_origin))
+        .layer(cors)
         .layer(from_fn_with_state(app, known_host))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn(tell))
@@ -57,13 +60,24 @@ fn without_port(host: &str) -> &str {
     }
 }
 
+/// Pages of the configured origins may use the API; without any there is no CORS.
+fn cors(config: &Config) -> CorsLayer {
+    let origins = &config.server.allowed_origins;
+    let origins = origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok());
+    CorsLayer::new()
+        .allow_origin(AllowOrigin::list(origins))
+        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
+        .allow_headers([CONTENT_TYPE, AUTHORIZATION, HeaderName::from_static("last-event-id")])
+}
+
 /// A browser says where a write comes from; programs do not.
-async fn same_origin(request: Request, next: Next) -> Response {
+async fn same_origin(State(app): State<App>, request: Request, next: Next) -> Response {
     let is_read = [Method::GET, Method::HEAD, Method::OPTIONS].contains(request.method());
     let origin = header(request.headers(), &ORIGIN);
     let host = header(request.headers(), &HOST).unwrap_or_default();
     let is_own = |origin: String| {
-        origin.split_once("://").is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(&host))
+        app.config.server.allowed_origins.contains(&origin)
+            || origin.split_once("://").is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(&host))
     };
     if is_read || origin.is_none_or(is_own) {
         next.run(request).await

@@ -7,6 +7,8 @@ pub mod error;
 
 mod branch;
 mod cancel;
+mod dataset;
+mod datasets;
 mod desk;
 mod docs;
 mod exposures;
@@ -16,6 +18,7 @@ mod health;
 mod job;
 mod jobs;
 mod landing;
+mod live;
 mod memory;
 mod queued;
 mod reasoning;
@@ -23,8 +26,10 @@ mod responses;
 mod results;
 mod resume;
 mod session_memory;
+mod state;
 mod status;
 mod steps;
+mod stream;
 mod trigger;
 
 use crate::app::App;
@@ -32,6 +37,8 @@ use anyhow::{Context as _, Result};
 use axum::Router;
 use error::ApiError;
 use papertape_runtime::stopping::StopSignal;
+use std::net::SocketAddr;
+use std::sync::Arc;
 use tokio::net::TcpListener;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -51,6 +58,7 @@ use utoipa_axum::routes;
     tags(
         (name = "simulation", description = "Start, watch, stop and resume simulations"),
         (name = "record", description = "What agents were shown, said, decided and did"),
+        (name = "data", description = "Datasets"),
         (name = "memory", description = "What traders remember, and what of it they were given"),
         (name = "server", description = "The server itself"),
     )
@@ -67,10 +75,16 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(branch::branch))
         .routes(routes!(jobs::jobs))
         .routes(routes!(job::job))
+        .routes(routes!(stream::stream))
         .routes(routes!(reasoning::reasoning))
         .routes(routes!(results::results))
         .routes(routes!(steps::steps))
         .routes(routes!(exposures::exposures))
+        .routes(routes!(datasets::datasets))
+        .routes(routes!(dataset::dataset))
+        .routes(routes!(live::live))
+        .routes(routes!(live::session_live))
+        .routes(routes!(state::state))
         .routes(routes!(memory::rounds_of))
         .routes(routes!(memory::open_positions))
         .routes(routes!(memory::trades))
@@ -104,8 +118,12 @@ pub fn router(app: App) -> Router {
 /// # Errors
 /// The listener's.
 pub async fn serve(app: App, listener: TcpListener, mut shutdown: StopSignal) -> Result<()> {
+    let streams = Arc::clone(&app.streams);
     let stopped = async move {
         shutdown.stopped().await;
+        // They have no end of their own to wait for.
+        streams.close();
     };
-    axum::serve(listener, router(app)).with_graceful_shutdown(stopped).await.context("the server failed")
+    let service = router(app).into_make_service_with_connect_info::<SocketAddr>();
+    axum::serve(listener, service).with_graceful_shutdown(stopped).await.context("the server failed")
 }

@@ -59,7 +59,7 @@ pub(super) struct TriggerBody {
     symbols: Option<Vec<String>>,
     /// The dataset's name, or the first digits of its hash.
     dataset: Option<String>,
-    /// The market profile's name.
+    /// The market profile's name; the dataset's own by default, else the config's.
     market: Option<String>,
     /// What each agent starts with.
     #[serde(default, deserialize_with = "maybe_amount")]
@@ -289,6 +289,7 @@ fn request(body: TriggerBody) -> Result<Request, ApiError> {
         budget: body.budget.map(|Object(budget)| budget.into()),
         summaries: body.summaries,
         replace_existing: body.replace_existing.unwrap_or_default(),
+        profile: false,
         memory: body.memory.map(MemoryMode::from),
         read_window: body.read_window,
         read_window_after_loss: body.read_window_after_loss,

@@ -12,6 +12,7 @@ use papertape_core::id::{AgentName, JobId};
 use papertape_core::money::Money;
 use papertape_core::record::{DayStatus, JobStatus};
 use papertape_runtime::config::SimulationConfig;
+use papertape_runtime::simulate::Unobserved;
 use papertape_runtime::stopping::{StopSignal, Stopper};
 use papertape_store::JobDetails;
 use std::collections::BTreeSet;
@@ -54,6 +55,15 @@ pub(super) async fn there(server: &Server, common: &Common, job: &JobId) -> Outc
     follow(&app, job, &progress, stopper.signal()).await?;
     drop(progress);
     finish(&app, common, job, Elsewhere(true)).await
+}
+
+/// Runs a queued job in this process and shows nothing.
+pub(super) async fn quietly(app: &App, job: &JobId, stopper: &Stopper) -> Result<()> {
+    let ended = app.worker.run_job(job, &stopper.signal(), &Unobserved).await?;
+    if ended.is_none() {
+        follow(app, job, &Progress::new(Vec::new()), stopper.signal()).await?;
+    }
+    Ok(())
 }
 
 /// Does the job go on when this command ends?

@@ -1,5 +1,7 @@
 //! `papertape export`
 
+mod state;
+
 use super::failure::no_job;
 use super::output::{Stdout, note};
 use super::way::job_named;
@@ -7,6 +9,7 @@ use super::{Common, Outcome, way};
 use crate::config::Config;
 use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
+use state::StateArgs;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -22,6 +25,8 @@ pub(super) struct ExportArgs {
 enum What {
     /// Write a job as lines of canonical JSON: two runs are equal if these are
     Canonical(CanonicalArgs),
+    /// Write the states of a desk's analyses as TradingAgents logs them, a file each
+    State(StateArgs),
 }
 
 #[derive(Debug, Args)]
@@ -34,8 +39,14 @@ struct CanonicalArgs {
 }
 
 /// Exports it.
-pub(super) async fn export(_: &Common, config: Config, args: ExportArgs) -> Outcome {
-    let What::Canonical(args) = args.what;
+pub(super) async fn export(common: &Common, config: Config, args: ExportArgs) -> Outcome {
+    match args.what {
+        What::Canonical(args) => canonical(config, args).await,
+        What::State(args) => state::export(common, config, args).await,
+    }
+}
+
+async fn canonical(config: Config, args: CanonicalArgs) -> Outcome {
     let app = way::to_read(config).await?;
     let job = job_named(&app, &args.job).await?;
     let found = match &args.output {
@@ -69,7 +80,8 @@ pub(super) async fn export(_: &Common, config: Config, args: ExportArgs) -> Outc
     if found { Ok(ExitCode::SUCCESS) } else { Err(no_job(&args.job)) }
 }
 
-fn beside(path: &Path) -> PathBuf {
+/// Where a file is written until it is whole.
+pub(super) fn beside(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".part");
     PathBuf::from(name)

@@ -58,6 +58,7 @@ pub(super) fn of_view(error: ViewError) -> anyhow::Error {
     match error {
         ViewError::Bad { field, message } => usage(format!("{}: {message}", option(field))),
         ViewError::NotFound(message) => not_found(message),
+        ViewError::Busy(message) => anyhow::anyhow!(message),
         ViewError::Record(error) => error,
     }
 }

@@ -16,6 +16,7 @@ mod jobs;
 mod logging;
 mod memory;
 mod output;
+mod profile;
 mod progress;
 mod reasoning;
 mod replay;
@@ -97,13 +98,15 @@ enum Command {
     Cancel(cancel::CancelArgs),
     /// Write a job in a form that two runs can be compared by
     Export(export::ExportArgs),
+    /// Time a desk's nodes, and compare such timings
+    Profile(profile::ProfileArgs),
     /// Check that a job's record is as it was written, and print the heads of its chains
     Verify(verify::VerifyArgs),
     /// Look whether everything is there that is needed
     Doctor,
     /// Show the configuration
     Config(config::ConfigArgs),
-    /// Look at market data
+    /// Import or download market data, and look at it
     Data(data::DataArgs),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
@@ -138,10 +141,11 @@ async fn dispatch(cli: Cli, config: Config) -> Outcome {
         Command::Branch(args) => Box::pin(branch::branch(common, config, args)).await,
         Command::Cancel(args) => Box::pin(cancel::cancel(common, config, args)).await,
         Command::Export(args) => Box::pin(export::export(common, config, args)).await,
+        Command::Profile(args) => Box::pin(profile::profile(common, config, args)).await,
         Command::Verify(args) => Box::pin(verify::verify(common, config, args)).await,
         Command::Doctor => Box::pin(doctor::doctor(common, config)).await,
         Command::Config(args) => config::config(common, &config, &args),
-        Command::Data(args) => data::data(common, &args),
+        Command::Data(args) => Box::pin(data::data(common, config, args)).await,
         Command::Completions(args) => completions::completions(&args),
     }
 }

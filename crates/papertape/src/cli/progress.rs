@@ -19,6 +19,11 @@ pub(super) fn above_the_bars<T>(write: impl FnOnce() -> T) -> T {
     BARS.suspend(write)
 }
 
+/// Shows a bar among the others.
+pub(super) fn add(bar: ProgressBar) -> ProgressBar {
+    BARS.add(bar)
+}
+
 /// Takes the bars away and leaves the terminal as it was found.
 pub(super) fn clear() {
     let _ = BARS.clear();

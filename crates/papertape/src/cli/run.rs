@@ -50,7 +50,7 @@ pub(super) struct RunArgs {
     /// The dataset's name, or six or more digits of its hash
     #[arg(long, value_name = "NAME")]
     dataset: Option<String>,
-    /// The market: us_equity, cn_a_share, crypto, or one of the config's
+    /// The market: us_equity, cn_a_share, crypto, or one of the config's; by default the dataset's own
     #[arg(long, value_name = "NAME")]
     market: Option<String>,
     /// What each agent starts with
@@ -112,7 +112,8 @@ struct DeskArgs {
     risk_rounds: Option<u32>,
 }
 
-fn style(text: &str) -> Result<PromptStyle, String> {
+/// Reads a prompt style.
+pub(super) fn style(text: &str) -> Result<PromptStyle, String> {
     [PromptStyle::Standard, PromptStyle::Compact, PromptStyle::Detailed]
         .into_iter()
         .find(|style| style.as_str() == text)

@@ -11,6 +11,7 @@ use papertape_core::record::NewDay;
 use papertape_core::time::Date;
 use papertape_runtime::branch::at_cut;
 use papertape_runtime::config::{Branch, SimulationConfig};
+use papertape_runtime::worker::SIMULATE;
 
 /// Where to branch off, and what to change.
 #[derive(Clone, Debug)]
@@ -37,7 +38,7 @@ pub struct BranchRequest {
 pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result<Triggered, TriggerError> {
     let row = app.store.job(parent).await.map_err(anyhow::Error::from)?;
     let row = row.ok_or_else(|| TriggerError::NotFound(parent.to_string()))?;
-    if row.kind != "simulate" {
+    if row.kind != SIMULATE {
         return Err(TriggerError::Conflict(format!("a job of the kind `{}` has no branches", row.kind)));
     }
     let config: SimulationConfig = serde_json::from_value(row.config)
@@ -100,8 +101,14 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
         .filter(|day| after.is_none_or(|after| day.date > after))
         .map(|day| NewDay { date: day.date, agent: agent.name.clone(), agent_hash: hash, skipped: None })
         .collect();
-    let planned =
-        Planned { config: next, days, texts: Vec::new(), warnings: Vec::new(), supersedes: Vec::new() };
+    let planned = Planned {
+        config: next,
+        days,
+        texts: Vec::new(),
+        warnings: Vec::new(),
+        supersedes: Vec::new(),
+        kind: SIMULATE,
+    };
     let job = JobId::new(uuid::Uuid::now_v7().to_string());
     let total = planned.days.len();
     enqueue(app, job.clone(), &planned, Some(parent.clone())).await?;

@@ -17,6 +17,7 @@ use papertape_core::record::{JobStatus, NewDay, NewJob, Text};
 use papertape_core::time::Date;
 use papertape_runtime::budget::{Budget, Limit};
 use papertape_runtime::config::SimulationConfig;
+use papertape_runtime::worker::SIMULATE;
 use plan::plan;
 use rust_decimal::Decimal;
 
@@ -47,6 +48,9 @@ pub struct Request {
     pub summaries: Option<bool>,
     /// Do again what has been done, and mark the jobs that did it as superseded.
     pub replace_existing: bool,
+    /// Time it: a job of the kind `profile`, which does its days whatever was done before, and ends at
+    /// its agent's session timeout.
+    pub profile: bool,
     /// Which of the traders' memories are on.
     pub memory: Option<MemoryMode>,
     /// How many of its last rounds a trader reads.
@@ -162,7 +166,7 @@ pub async fn resume(app: &App, job: &JobId, budget: Option<BudgetChange>) -> Res
 async fn rebudget(app: &App, job: &JobId, change: BudgetChange) -> Result<(), TriggerError> {
     let row = app.store.job(job).await.map_err(anyhow::Error::from)?;
     let row = row.ok_or_else(|| TriggerError::NotFound(job.to_string()))?;
-    if row.kind != "simulate" {
+    if row.kind != SIMULATE {
         return Err(TriggerError::Conflict(format!("a job of the kind `{}` has no budget", row.kind)));
     }
     if matches!(row.status, JobStatus::Completed | JobStatus::Running) {
@@ -189,12 +193,13 @@ struct Planned {
     texts: Vec<Text>,
     warnings: Vec<String>,
     supersedes: Vec<JobId>,
+    kind: &'static str,
 }
 
 async fn enqueue(app: &App, id: JobId, planned: &Planned, parent: Option<JobId>) -> Result<(), TriggerError> {
     let job = NewJob {
         id,
-        kind: "simulate".to_owned(),
+        kind: planned.kind.to_owned(),
         config: to_value(&planned.config),
         fingerprint: planned.config.fingerprint(),
         warnings: planned.warnings.clone(),

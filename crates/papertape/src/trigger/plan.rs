@@ -6,6 +6,7 @@ use super::{Planned, Request, TriggerError, bad};
 use crate::app::App;
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::StartState;
+use papertape_core::broker::MarketProfile;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::market::Dataset;
 use papertape_core::money::Money;
@@ -14,6 +15,7 @@ use papertape_core::record::{NewDay, Text};
 use papertape_core::tape::expand;
 use papertape_core::time::Date;
 use papertape_runtime::config::{Continues, DatasetRef, SimulationConfig};
+use papertape_runtime::worker::{PROFILE, SIMULATE};
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,8 +24,7 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<Planned, Trigge
     let wanted = request.dataset.as_deref().unwrap_or(&defaults.dataset);
     let dataset = app.catalogue.open(wanted).map_err(|error| bad("dataset", error.to_string()))?;
     let end_date = request.end_date.ok_or_else(|| bad("end_date", "it is missing"))?;
-    let market = request.market.as_deref().unwrap_or(&defaults.market);
-    let market = app.config.market(market).map_err(|message| bad("market", message))?;
+    let market = market(app, request, &dataset)?;
     let cash = request.initial_cash.unwrap_or(defaults.initial_cash);
     if cash <= Decimal::ZERO || cash > Decimal::from(1_000_000_000_000_u64) {
         return Err(bad("initial_cash", "it must be above 0 and at most 1000000000000"));
@@ -69,7 +70,22 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<Planned, Trigge
             agent.name
         ));
     }
-    Ok(Planned { config, days, texts: texts.into_values().collect(), warnings, supersedes })
+    let kind = if request.profile { PROFILE } else { SIMULATE };
+    Ok(Planned { config, days, texts: texts.into_values().collect(), warnings, supersedes, kind })
+}
+
+/// The market's rules: those that the request names, else those that the dataset is traded by, else the
+/// config's.
+fn market(app: &App, request: &Request, dataset: &Dataset) -> Result<MarketProfile, TriggerError> {
+    if let Some(asked) = &request.market {
+        return app.config.market(asked).map_err(|message| bad("market", message));
+    }
+    match app.catalogue.default_market(dataset) {
+        Some(own) => app.config.market(&own).map_err(|message| {
+            bad("market", format!("{} is traded by `{own}`, but {message}; name one", dataset.name()))
+        }),
+        None => app.config.market(&app.config.simulation.market).map_err(|message| bad("market", message)),
+    }
 }
 
 /// The part of planning that asks the record what there is already.
@@ -115,8 +131,12 @@ impl Plan<'_> {
                 .map(|day| day.date)
                 .filter(|date| after.is_none_or(|after| *date > after))
                 .collect();
-            let done = self.app.store.completed_days(hash, config.start_date, config.end_date);
-            let done = done.await.map_err(anyhow::Error::from)?;
+            let done = if self.request.profile {
+                Vec::new()
+            } else {
+                let done = self.app.store.completed_days(hash, config.start_date, config.end_date);
+                done.await.map_err(anyhow::Error::from)?
+            };
             let mut until = None;
             if self.request.replace_existing {
                 supersedes.extend(done.into_iter().map(|day| day.job));

@@ -3,19 +3,31 @@
 //! One function a question, of the [`App`] and what is asked. Money and quantities become JSON numbers
 //! here, at the edge, and nowhere before. Nothing here writes, and nothing knows HTTP.
 
+mod datasets;
+mod desk_state;
 mod health;
 mod jobs;
+mod live;
 mod memory;
+mod node_times;
 mod number;
 mod reasoning;
 mod results;
 mod sessions;
+mod stream;
+mod traces;
 pub mod vocabulary;
 
+pub use datasets::{DatasetAnswer, DatasetsAnswer, DatasetsQuery, dataset, datasets};
+pub use desk_state::{DeskStateAnswer, desk_state, desk_states};
 pub use health::{HealthAnswer, HealthState, health};
 pub use jobs::{
     AgentSummary, BranchPoint, ContinuesFrom, DatasetSummary, DayDetail, JobAnswer, JobSummary, JobsAnswer,
     JobsQuery, Progress, SimulationSummary, StatusAnswer, UsageSummary, job, jobs, status,
+};
+pub use live::{
+    CONTRACT_VERSION, LiveAnswer, LiveDegradation, LiveError, LiveQuery, LiveResult, LiveStatus, live,
+    session_live,
 };
 pub use memory::{
     ArchiveAnswer, ArchivesAnswer, AssetAnswer, ClaimAnswer, DeviationAnswer, GivenAnswer, GivenItem,
@@ -37,6 +49,8 @@ pub use results::{
 pub use sessions::{
     ExposureAnswer, ExposuresAnswer, SessionQuery, StepAnswer, StepsAnswer, exposures, steps,
 };
+pub use stream::{StreamData, StreamEvent, StreamReader, StreamedJob, stream};
+pub use traces::{TraceCount, traces};
 
 use crate::app::App;
 use crate::config::Mode;
@@ -65,6 +79,9 @@ pub enum ViewError {
     /// There is nothing of the kind.
     #[error("{0}")]
     NotFound(String),
+    /// It is not there yet.
+    #[error("{0}")]
+    Busy(String),
     /// The record failed.
     #[error(transparent)]
     Record(#[from] anyhow::Error),

@@ -5,8 +5,10 @@ use futures::FutureExt as _;
 use papertape_core::id::JobId;
 use papertape_core::ports::{BoxFuture, Queue, RecordError};
 use papertape_core::record::{JobRow, JobStatus, Lease, NewJob};
+use papertape_testkit::clock::FakeClock;
 use papertape_testkit::fault::FaultPoints;
 use serde::{Deserialize, Serialize};
+use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +24,8 @@ pub(crate) struct Child {
     pub(crate) notes: PathBuf,
     pub(crate) job: JobId,
     pub(crate) kill_at: Option<usize>,
+    /// Time stands still, but for so long at each byte that comes over stdin; absent: time passes.
+    pub(crate) deadline: Option<Duration>,
 }
 
 /// In a child: runs the job and is killed. Among the other tests: nothing.
@@ -32,6 +36,15 @@ async fn runs_a_job_until_it_is_killed() {
     let points = child.kill_at.map_or_else(FaultPoints::counting, FaultPoints::killing_at);
     let app = open(&child.place, &child.server, &child.notes).await;
     let mut services = faulty(app.services.clone(), &points);
+    if let Some(deadline) = child.deadline {
+        let clock = FakeClock::new();
+        services.clock = Arc::new(clock.clone());
+        std::thread::spawn(move || {
+            for _ in std::io::stdin().lock().bytes().map_while(Result::ok) {
+                clock.advance(deadline);
+            }
+        });
+    }
     if let Place::Postgres(..) = child.place {
         services.queue = Arc::new(BriefLeases(services.queue));
     }

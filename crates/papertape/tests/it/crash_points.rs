@@ -2,8 +2,8 @@
 //! ends as if nothing had happened.
 
 use crate::crash_support::{
-    Desk, Place, all_steps, completed, digest, export, faulty, noting, open_intents, queue, request, run,
-    same,
+    Desk, Mind, Place, SCRIPTED, all_steps, completed, digest, export, faulty, noting, open_intents, queue,
+    request, same,
 };
 use futures::{StreamExt as _, TryStreamExt as _};
 use papertape::trigger::Request;
@@ -22,9 +22,9 @@ const DAYS: i8 = 3;
 const SIDE_BY_SIDE: usize = 4;
 
 /// What an undisturbed run came to.
-struct Undisturbed {
-    export: String,
-    points: Vec<&'static str>,
+pub(crate) struct Undisturbed {
+    pub(crate) export: String,
+    pub(crate) points: Vec<&'static str>,
     requests: usize,
     notes: usize,
     /// External steps that can be under way at once.
@@ -32,14 +32,17 @@ struct Undisturbed {
 }
 
 impl Undisturbed {
-    async fn run(desk: &Desk, job: &JobId, at_once: usize) -> Self {
+    pub(crate) async fn run(desk: &Desk, job: &JobId, at_once: usize) -> Self {
         let app = desk.app().await;
         let points = FaultPoints::counting();
-        let end = run(&faulty(app.services.clone(), &points), job).await.expect("claims");
+        let end = desk.run_with(&faulty(app.services.clone(), &points), job).await.expect("claims");
         completed(&end);
         let found = app.store.verify_chain(job).await.expect("verifies");
         assert_eq!(found.broken, None);
         assert_eq!(desk.server.repeats(), 0, "every request of the script is another");
+        let steps = all_steps(&app.store, job, DAYS).await;
+        let known: BTreeSet<ContentHash> = steps.iter().map(|step| step.digest).collect();
+        assert!(arrived(desk).iter().all(|request| known.contains(&digest(request))), "each is a step's");
         Self {
             export: export(&app.store, job).await,
             points: points.passed(),
@@ -50,7 +53,7 @@ impl Undisturbed {
     }
 
     /// Kills the job at a point, takes it up again, and holds what it comes to against this.
-    async fn hold(&self, desk: &Desk, job: &JobId, at: usize) -> Result<(), String> {
+    pub(crate) async fn hold(&self, desk: &Desk, job: &JobId, at: usize) -> Result<(), String> {
         desk.run_and_kill(job, at).await;
         let what = format!("killed at point {at}, {}", self.points[at]);
 
@@ -70,7 +73,7 @@ impl Undisturbed {
         } else {
             // A killed worker's last transaction may hold the job for a moment longer.
             let end = loop {
-                if let Some(end) = run(&app.services, job).await {
+                if let Some(end) = desk.run_with(&app.services, job).await {
                     break end;
                 }
             };
@@ -103,8 +106,7 @@ fn arrived(desk: &Desk) -> Vec<Recorded> {
 }
 
 /// Kills at every point from number `first` on. Gives how many points there are.
-async fn at_every_point(request: Request, at_once: usize, first: usize) -> usize {
-    let template = Desk::new().await;
+pub(crate) async fn at_every_point(template: Desk, request: Request, at_once: usize, first: usize) -> usize {
     let job = &template.queue(request).await;
     let undisturbed = &Undisturbed::run(&template.copy().await, job, at_once).await;
     let template = &template;
@@ -122,7 +124,7 @@ async fn at_every_point(request: Request, at_once: usize, first: usize) -> usize
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_day_survives_a_kill_at_every_point() {
     let request = Request { agents: vec![noting("alpha"), noting("beta")], ..request(DAYS) };
-    let points = at_every_point(request, 2, 0).await;
+    let points = at_every_point(Desk::new().await, request, 2, 0).await;
     assert!(points > 150, "{points} points");
 }
 
@@ -135,22 +137,28 @@ async fn summaries_survive_a_kill_at_every_point() {
     let without = Undisturbed::run(&desk, &job, 2).await.points.len();
     let request = Request { summaries: Some(true), ..request(DAYS) };
     // The last two points are those of the job's end.
-    let points = at_every_point(request, 2 * DAYS as usize, without - 2).await;
+    let points = at_every_point(Desk::new().await, request, 2 * DAYS as usize, without - 2).await;
     assert!(points - without > 100, "{points} points, {without} without summaries");
 }
 
 /// The same on PostgreSQL, at every fifth point.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn postgres_survives_a_kill() {
+    let request = || Request { agents: vec![noting("alpha"), noting("beta")], ..request(DAYS) };
+    on_postgres(SCRIPTED, request, 2).await;
+}
+
+/// Kills jobs on PostgreSQL at every fifth point.
+pub(crate) async fn on_postgres(mind: Mind, request: impl Fn() -> Request, at_once: usize) {
     let place = postgres::place().expect("starts PostgreSQL");
     let place = &Place::Postgres(place.url, place.schema);
-    let first = Desk::on(place).await;
-    let request = || Request { agents: vec![noting("alpha"), noting("beta")], ..request(DAYS) };
+    let first = Desk::thinking_on(place, mind).await;
     let job = first.queue(request()).await;
-    let undisturbed = &Undisturbed::run(&first, &job, 2).await;
+    let undisturbed = &Undisturbed::run(&first, &job, at_once).await;
+    let request = &request;
     futures::stream::iter((0..undisturbed.points.len()).step_by(5))
         .map(|at| async move {
-            let desk = Desk::on(place).await;
+            let desk = Desk::thinking_on(place, mind).await;
             let job = queue(&desk.app().await, request()).await;
             undisturbed.hold(&desk, &job, at).await
         })

@@ -15,7 +15,7 @@ const DAYS: i8 = 8;
 /// At most so many requests come between two kills.
 const MOST: u8 = 5;
 
-fn seed() -> String {
+pub(crate) fn seed() -> String {
     std::env::var("PAPERTAPE_TEST_SEED").unwrap_or_else(|_| "1".to_owned())
 }
 
@@ -25,17 +25,22 @@ fn seed() -> String {
 async fn a_hundred_kills_leave_no_trace() {
     let seed = seed();
     println!("PAPERTAPE_TEST_SEED={seed}");
-    let template = Desk::new().await;
-    let job = template.queue(Request { summaries: Some(true), ..request(DAYS) }).await;
+    let request = Request { summaries: Some(true), ..request(DAYS) };
+    kill_at_random(Desk::new().await, request, KILLS, &seed).await;
+}
+
+/// Kills a job so often, on several desks side by side.
+pub(crate) async fn kill_at_random(template: Desk, request: Request, all: usize, seed: &str) {
+    let job = template.queue(request).await;
     let calm = template.copy().await;
     completed(&calm.run(&job).await);
     let expected = export(&calm.app().await.store, &job).await;
-    let (template, job, expected, seed) = (&template, &job, &expected, &seed);
+    let (template, job, expected) = (&template, &job, &expected);
     futures::stream::iter(0..DESKS)
         .for_each_concurrent(None, |number| async move {
             let mut kills = 0;
             for round in 0.. {
-                if kills >= KILLS / DESKS {
+                if kills >= all / DESKS {
                     break;
                 }
                 let desk = template.copy().await;
@@ -59,8 +64,8 @@ async fn kill_until_done(desk: &Desk, job: &JobId, seed: &str) -> usize {
         let mut child = desk.child(job, None).spawn().expect("starts");
         let done = tokio::select! {
             _ = desk.server.request(target) => false,
-            status = child.wait() => {
-                assert!(status.expect("ends").success(), "{seed}: a child fails by itself");
+            status = desk.attend(&mut child) => {
+                assert!(status.success(), "{seed}: a child fails by itself");
                 true
             }
         };

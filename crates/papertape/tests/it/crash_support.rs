@@ -21,6 +21,7 @@ use papertape_runtime::simulate::{JobEnd, Unobserved};
 use papertape_runtime::stopping::Stopper;
 use papertape_runtime::worker::{Worker, WorkerOptions};
 use papertape_store::{PageRequest, StepView, Store, Target};
+use papertape_testkit::clock::FakeClock;
 use papertape_testkit::fault::{FaultPoints, Faulty};
 use papertape_testkit::model_server::{
     Call, ModelServer, Recorded, Reply, ScriptedAnswer, Tokens, read_request,
@@ -30,12 +31,13 @@ use serde_json::{Value, json};
 use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 use tempfile::TempDir;
+use tokio::io::AsyncWriteExt as _;
 
 /// Who trades, as [`request`] has it.
 pub(crate) const AGENTS: [&str; 2] = ["alpha", "beta"];
@@ -58,11 +60,34 @@ pub(crate) enum Place {
     Postgres(String, String),
 }
 
+/// Who thinks behind a server.
+#[derive(Clone, Copy)]
+pub(crate) struct Mind {
+    /// What it says: made of the request alone.
+    pub(crate) answer: fn(&Value) -> ScriptedAnswer,
+    /// When the deadline of a call passes that is never answered. Time is driven by hand then, in the
+    /// child processes as well.
+    pub(crate) late: Option<Late>,
+}
+
+/// The deadline of a request that hangs passes once a request has come that passes it by.
+#[derive(Clone, Copy)]
+pub(crate) struct Late {
+    pub(crate) hangs: fn(&Value) -> bool,
+    pub(crate) passes_by: fn(&Value) -> bool,
+    /// How long the deadline is.
+    pub(crate) deadline: Duration,
+}
+
+/// The one of [`script`].
+pub(crate) const SCRIPTED: Mind = Mind { answer: script, late: None };
+
 /// A record, a model server and a place for the tool's notes.
 pub(crate) struct Desk {
     pub(crate) place: Place,
     pub(crate) server: ModelServer,
     pub(crate) notes: PathBuf,
+    mind: Mind,
     held: Arc<AtomicUsize>,
     _dir: TempDir,
 }
@@ -70,14 +95,19 @@ pub(crate) struct Desk {
 impl Desk {
     /// A desk on a new SQLite file.
     pub(crate) async fn new() -> Self {
+        Self::thinking(SCRIPTED).await
+    }
+
+    /// The same with another mind.
+    pub(crate) async fn thinking(mind: Mind) -> Self {
         let dir = tempfile::tempdir().expect("makes a directory");
         let place = Place::Sqlite(dir.path().join("papertape.db"));
-        Self::at(place, dir).await
+        Self::at(place, dir, mind).await
     }
 
     /// A desk on a PostgreSQL schema that others may use as well.
-    pub(crate) async fn on(place: &Place) -> Self {
-        Self::at(place.clone(), tempfile::tempdir().expect("makes a directory")).await
+    pub(crate) async fn thinking_on(place: &Place, mind: Mind) -> Self {
+        Self::at(place.clone(), tempfile::tempdir().expect("makes a directory"), mind).await
     }
 
     /// A desk whose record begins as a copy of this one's, which nobody may have open.
@@ -90,18 +120,19 @@ impl Desk {
         if wal(path).exists() {
             std::fs::copy(wal(path), wal(&copy)).expect("copies");
         }
-        Self::at(Place::Sqlite(copy), dir).await
+        Self::at(Place::Sqlite(copy), dir, self.mind).await
     }
 
-    async fn at(place: Place, dir: TempDir) -> Self {
+    async fn at(place: Place, dir: TempDir, mind: Mind) -> Self {
         let notes = dir.path().join("notes.jsonl");
         let held = Arc::new(AtomicUsize::new(0));
         let hold = Arc::clone(&held);
         let answer = move |body: &Value| {
             let held = hold.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok();
-            if held { script(body).held() } else { script(body) }
+            let answer = (mind.answer)(body);
+            if held { answer.held() } else { answer }
         };
-        Self { place, server: ModelServer::answering(answer).await, notes, held, _dir: dir }
+        Self { place, server: ModelServer::answering(answer).await, notes, mind, held, _dir: dir }
     }
 
     /// Holds the next so many answers back.
@@ -121,7 +152,54 @@ impl Desk {
 
     /// Runs a job in this process until it ends or stops.
     pub(crate) async fn run(&self, job: &JobId) -> JobEnd {
-        run(&self.app().await.services, job).await.expect("the job is there to be claimed")
+        self.run_with(&self.app().await.services, job).await.expect("the job is there to be claimed")
+    }
+
+    /// Claims a job and runs it with these services. `None` where it cannot be claimed.
+    pub(crate) async fn run_with(&self, services: &Services, job: &JobId) -> Option<JobEnd> {
+        let Some(late) = self.mind.late else { return run(services, job).await };
+        let clock = FakeClock::new();
+        let services = Services { clock: Arc::new(clock.clone()), ..services.clone() };
+        let mut seen = self.server.count();
+        let running = run(&services, job);
+        let mut running = std::pin::pin!(running);
+        loop {
+            tokio::select! {
+                ended = &mut running => return ended,
+                () = self.until_late(late, &mut seen) => clock.advance(late.deadline),
+            }
+        }
+    }
+
+    /// Waits until a request after the first `seen` hangs and is late.
+    async fn until_late(&self, late: Late, seen: &mut usize) {
+        loop {
+            let requests = self.server.requests();
+            let hung = requests.iter().skip(*seen).position(|request| (late.hangs)(&request.body));
+            // A request that an earlier process has sent tells as well.
+            let passed = requests.iter().any(|request| (late.passes_by)(&request.body));
+            if let Some(hung) = hung.filter(|_| passed) {
+                *seen += hung + 1;
+                return;
+            }
+            self.server.request(requests.len() + 1).await;
+        }
+    }
+
+    /// Waits for a child's end, and lets time pass for it where that is driven by hand.
+    pub(crate) async fn attend(&self, child: &mut tokio::process::Child) -> ExitStatus {
+        let Some(late) = self.mind.late else { return child.wait().await.expect("ends") };
+        let mut stdin = child.stdin.take().expect("is a pipe");
+        let mut seen = self.server.count();
+        loop {
+            tokio::select! {
+                status = child.wait() => return status.expect("ends"),
+                () = self.until_late(late, &mut seen) => {
+                    // A child that is gone needs no time.
+                    let _ = stdin.write_all(b".").await;
+                }
+            }
+        }
     }
 
     /// Runs a job in a process of its own, which kills itself at the nth fault point.
@@ -129,7 +207,8 @@ impl Desk {
     /// # Panics
     /// Where the process ends otherwise.
     pub(crate) async fn run_and_kill(&self, job: &JobId, at: usize) {
-        let status = self.child(job, Some(at)).spawn().expect("starts").wait().await.expect("ends");
+        let mut child = self.child(job, Some(at)).spawn().expect("starts");
+        let status = self.attend(&mut child).await;
         assert_eq!(status.signal(), Some(9), "the child was to be killed at point {at}: {status}");
     }
 
@@ -141,12 +220,13 @@ impl Desk {
             notes: self.notes.clone(),
             job: job.clone(),
             kill_at,
+            deadline: self.mind.late.map(|late| late.deadline),
         };
         let mut command = tokio::process::Command::new(std::env::current_exe().expect("this program"));
         command
             .args(["crash_child::runs_a_job_until_it_is_killed", "--exact", "--nocapture"])
             .env(CHILD, serde_json::to_string(&child).expect("is JSON"))
-            .stdin(Stdio::null())
+            .stdin(if self.mind.late.is_some() { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::null())
             .kill_on_drop(true);
         command

@@ -12,7 +12,7 @@ use papertape_runtime::services::Services;
 use std::sync::Arc;
 
 /// A provider that is not there: whoever calls it fails the test.
-struct Nobody;
+pub(crate) struct Nobody;
 
 impl Models for Nobody {
     fn call<'a>(

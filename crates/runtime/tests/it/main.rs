@@ -3,6 +3,11 @@
 mod branch;
 mod budget;
 mod calls;
+mod desk;
 mod jobs;
+mod profile_ab;
+mod profile_job;
+mod profile_read;
+mod profile_record;
 mod retry;
 mod stage;

@@ -1,10 +1,12 @@
 //! A job's events: the stream, as rows.
 
+use crate::db::Db;
 use crate::error::StoreError;
 use crate::store::Store;
 use crate::value::{Row, params};
 use futures::FutureExt as _;
 use papertape_core::id::JobId;
+use papertape_core::record::JobStatus;
 use papertape_core::time::Timestamp;
 use serde_json::Value;
 
@@ -24,7 +26,43 @@ pub struct JobEvent {
     pub at: Timestamp,
 }
 
+/// Where a job is, and what of its events was asked for: one snapshot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobTail {
+    /// `simulate`, …
+    pub kind: String,
+    /// Its status.
+    pub status: JobStatus,
+    /// Why it stopped.
+    pub error: Option<String>,
+    /// The number of its newest event.
+    pub newest: i64,
+    /// The events, oldest first.
+    pub events: Vec<JobEvent>,
+}
+
 impl Store {
+    /// A job with its events after number `after`, at most `limit` and a thousand; `None` where there
+    /// is no such job.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn tail(&self, job: &JobId, after: i64, limit: u32) -> Result<Option<JobTail>, StoreError> {
+        let job = job.clone();
+        self.read(move |db| {
+            let job = job.clone();
+            async move {
+                let sql = "SELECT kind, status, error, next_seq - 1 FROM jobs WHERE job_id = $1";
+                let Some(mut row) = db.row(sql, params![&job]).await? else { return Ok(None) };
+                let (kind, status, error, newest) = (row.get()?, row.get()?, row.get()?, row.get()?);
+                let events = if after < newest { events(db, &job, after, limit).await? } else { Vec::new() };
+                Ok(Some(JobTail { kind, status, error, newest, events }))
+            }
+            .boxed()
+        })
+        .await
+    }
+
     /// A job's events after number `after` (0: from the beginning), at most `limit` and a thousand.
     /// Numbers become visible in their order, so that nothing is missed by asking on from the last.
     ///
@@ -34,17 +72,17 @@ impl Store {
         let job = job.clone();
         self.read(move |db| {
             let job = job.clone();
-            async move {
-                let sql = "SELECT n, kind, data, created_at FROM job_events
-                    WHERE job_id = $1 AND n > $2 ORDER BY n LIMIT $3";
-                let rows = db.query(sql, params![&job, after, limit.clamp(1, MOST)]).await?;
-                let read = |mut row: Row| {
-                    Ok(JobEvent { n: row.get()?, kind: row.get()?, data: row.get()?, at: row.get()? })
-                };
-                rows.into_iter().map(read).collect()
-            }
-            .boxed()
+            async move { events(db, &job, after, limit).await }.boxed()
         })
         .await
     }
+}
+
+async fn events(db: &mut dyn Db, job: &JobId, after: i64, limit: u32) -> Result<Vec<JobEvent>, StoreError> {
+    let sql = "SELECT n, kind, data, created_at FROM job_events
+        WHERE job_id = $1 AND n > $2 ORDER BY n LIMIT $3";
+    let rows = db.query(sql, params![job, after, limit.clamp(1, MOST)]).await?;
+    let read =
+        |mut row: Row| Ok(JobEvent { n: row.get()?, kind: row.get()?, data: row.get()?, at: row.get()? });
+    rows.into_iter().map(read).collect()
 }

@@ -10,11 +10,11 @@ mod sessions;
 mod steps;
 
 pub use counts::Counts;
-pub use events::JobEvent;
+pub use events::{JobEvent, JobTail};
 pub use jobs::{CompletedDay, DayCounts, DayRow, JobDetails, JobFilter, JobOverview, NewestJob, Used};
 pub use memory::{ArchiveRow, GivenMemory, MemoryFilter, Remembered, TradeFilter};
 pub use page::{Page, PageRequest};
-pub use results::{DailyValue, ResultFilter, SessionResult};
+pub use results::{AnalysisFilter, DailyValue, ResultFilter, SessionResult};
 pub(crate) use results::{read_holding, read_starting};
 pub use sessions::{Instructions, MessageView, SessionFilter, SessionView};
 pub use steps::{ExposureView, StepView};

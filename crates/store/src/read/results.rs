@@ -2,16 +2,16 @@
 
 use super::by_key;
 use super::page::{List, Page, PageRequest, number, word};
-use crate::db::{Db, Statement};
+use crate::db::{Backend, Db, Statement};
 use crate::error::StoreError;
 use crate::record::implied::{ORDER, POSITION, read_order, read_position};
 use crate::store::Store;
-use crate::value::{Row, Value};
+use crate::value::{Row, Value, params};
 use futures::FutureExt as _;
-use papertape_core::id::{AgentName, JobId};
+use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::money::Money;
 use papertape_core::record::{DayStatus, HoldingRow, OrderRow, PositionRow, SessionId, StartingPosition};
-use papertape_core::time::Date;
+use papertape_core::time::{Date, Timestamp};
 use std::sync::Arc;
 
 const RESULTS: List = List { name: "results", default: 50, most: 200 };
@@ -27,6 +27,19 @@ pub struct ResultFilter {
     pub agent: Option<AgentName>,
     /// Of this job.
     pub job: Option<JobId>,
+}
+
+/// Which analysis of an instrument by a desk; all conditions hold together.
+#[derive(Clone, Debug)]
+pub struct AnalysisFilter {
+    /// The instrument.
+    pub symbol: Symbol,
+    /// On this day.
+    pub date: Option<Date>,
+    /// Of this job.
+    pub job: Option<JobId>,
+    /// Of this agent.
+    pub agent: Option<AgentName>,
 }
 
 /// What a session came to. What its close writes is `None` until it is closed.
@@ -101,6 +114,54 @@ impl Store {
         .await
     }
 
+    /// What one session came to; `None` where there is none.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn result(&self, session: SessionId) -> Result<Option<SessionResult>, StoreError> {
+        self.read(move |db| {
+            async move {
+                let mut statement = Statement::new(SESSIONS);
+                statement.add(" AND s.id = ?", [session.into()]);
+                let rows = statement.query(db).await?;
+                let mut found = rows.into_iter().map(result).collect::<Result<Vec<_>, StoreError>>()?;
+                add_rows(db, &mut found).await?;
+                Ok(found.pop())
+            }
+            .boxed()
+        })
+        .await
+    }
+
+    /// When a session was closed; `None` while it is not, or where there is none.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn closed_at(&self, session: SessionId) -> Result<Option<Timestamp>, StoreError> {
+        self.read(move |db| {
+            async move {
+                let sql = "SELECT completed_at FROM trading_sessions WHERE id = $1";
+                db.row(sql, params![session]).await?.map_or(Ok(None), |mut row| row.get())
+            }
+            .boxed()
+        })
+        .await
+    }
+
+    /// The newest session in which a desk has analysed the instrument, or was about to when its job
+    /// stopped. `None` where there is none.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn newest_analysis(&self, filter: &AnalysisFilter) -> Result<Option<SessionId>, StoreError> {
+        let wanted = Arc::new(filter.clone());
+        self.read(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move { newest_analysis(db, &wanted).await }.boxed()
+        })
+        .await
+    }
+
     /// Of each agent, the newest completed and not replaced simulation that has sessions in the
     /// filter's days, by agent. Its `job` is not looked at.
     ///
@@ -165,18 +226,55 @@ async fn newest_results(
     Ok(newest)
 }
 
+/// The columns that [`result`] reads.
+const SESSIONS: &str = "SELECT s.id, s.job_id, s.date, s.model, s.status, s.error,
+    (SELECT max(b.date) FROM trading_sessions b
+        WHERE b.job_id = s.job_id AND b.model = s.model AND b.date < s.date),
+    s.starting_position, s.cash, s.portfolio_value, s.metadata, s.session_summary
+    FROM trading_sessions s WHERE 1 = 1";
+
+async fn newest_analysis(db: &mut dyn Db, filter: &AnalysisFilter) -> Result<Option<SessionId>, StoreError> {
+    // Of a session that is closed, its own words; of one that a stopped job has left, what it was to do.
+    let (analysed, left) = match db.backend() {
+        Backend::Sqlite => (
+            "EXISTS (SELECT 1 FROM json_each(s.metadata, '$.by_symbol') WHERE key = ?)",
+            "EXISTS (SELECT 1 FROM json_each(j.config, '$.symbols') WHERE value = ?)
+             AND EXISTS (SELECT 1 FROM json_each(j.config, '$.agents')
+                 WHERE json_extract(value, '$.name') = s.model AND json_extract(value, '$.kind') = 'desk')",
+        ),
+        Backend::Postgres => (
+            "jsonb_exists(s.metadata::jsonb -> 'by_symbol', ?)",
+            "jsonb_exists(j.config::jsonb -> 'symbols', ?)
+             AND EXISTS (SELECT 1 FROM jsonb_array_elements(j.config::jsonb -> 'agents') a
+                 WHERE a ->> 'name' = s.model AND a ->> 'kind' = 'desk')",
+        ),
+    };
+    let symbol = Value::from(filter.symbol.as_str());
+    let mut statement =
+        Statement::new("SELECT s.id FROM trading_sessions s JOIN jobs j ON j.job_id = s.job_id WHERE (");
+    statement.add(&format!("(s.completed_at IS NOT NULL AND {analysed})"), [symbol.clone()]);
+    let stopped = "s.completed_at IS NULL AND j.status NOT IN ('queued', 'running')";
+    statement.add(&format!(" OR ({stopped} AND {left}))"), [symbol]);
+    if let Some(date) = filter.date {
+        statement.add(" AND s.date = ?", [date.into()]);
+    }
+    if let Some(job) = &filter.job {
+        statement.add(" AND s.job_id = ?", [job.into()]);
+    }
+    if let Some(agent) = &filter.agent {
+        statement.add(" AND s.model = ?", [agent.into()]);
+    }
+    statement.add(" ORDER BY s.started_at DESC, s.id DESC LIMIT 1", []);
+    let row = statement.query(db).await?.into_iter().next();
+    row.map(|mut row| row.get()).transpose()
+}
+
 async fn results(
     db: &mut dyn Db,
     filter: &ResultFilter,
     page: &PageRequest,
 ) -> Result<Page<SessionResult>, StoreError> {
-    let mut statement = Statement::new(
-        "SELECT s.id, s.job_id, s.date, s.model, s.status, s.error,
-         (SELECT max(b.date) FROM trading_sessions b
-             WHERE b.job_id = s.job_id AND b.model = s.model AND b.date < s.date),
-         s.starting_position, s.cash, s.portfolio_value, s.metadata, s.session_summary
-         FROM trading_sessions s WHERE 1 = 1",
-    );
+    let mut statement = Statement::new(SESSIONS);
     if let Some(from) = filter.from {
         statement.add(" AND s.date >= ?", [from.into()]);
     }
@@ -200,7 +298,13 @@ async fn results(
         vec![item.date.to_string().into(), item.agent.as_str().into(), item.id.0.into()]
     });
 
-    let ids: Vec<SessionId> = page.items.iter().map(|item| item.id).collect();
+    add_rows(db, &mut page.items).await?;
+    Ok(page)
+}
+
+/// The rows that belong to the sessions.
+async fn add_rows(db: &mut dyn Db, sessions: &mut [SessionResult]) -> Result<(), StoreError> {
+    let ids: Vec<SessionId> = sessions.iter().map(|item| item.id).collect();
     let sql =
         format!("SELECT session_id, {POSITION} FROM positions WHERE session_id IN (?) ORDER BY action_id");
     let mut positions = by_key(db, &sql, &ids, read_position).await?;
@@ -209,12 +313,12 @@ async fn results(
     let sql = "SELECT session_id, symbol, quantity, price FROM holdings WHERE session_id IN (?)
         ORDER BY symbol";
     let mut holdings = by_key(db, sql, &ids, read_holding).await?;
-    for item in &mut page.items {
+    for item in sessions {
         item.positions = positions.remove(&item.id).unwrap_or_default();
         item.orders = orders.remove(&item.id).unwrap_or_default();
         item.holdings = holdings.remove(&item.id).unwrap_or_default();
     }
-    Ok(page)
+    Ok(())
 }
 
 fn result(mut row: Row) -> Result<SessionResult, StoreError> {

@@ -40,6 +40,7 @@ fn events(write: &Write) -> usize {
         Write::Text(_)
         | Write::Intent(_)
         | Write::Attempt { .. }
+        | Write::Abandoned { .. }
         | Write::CloseScope { .. }
         | Write::Summary { .. }
         | Write::Vector(_) => 0,
@@ -79,6 +80,7 @@ impl Applying<'_> {
             Write::Intent(intent) => self.intent(intent).await,
             Write::Attempt { path, ended, next } => self.attempt(path, ended, *next).await,
             Write::End(end) => self.end(end).await,
+            Write::Abandoned { step, reused_from } => self.abandoned(step, reused_from).await,
             Write::CloseScope { scope } => self.close_scope(scope).await,
             Write::Instructions { node, hash } => self.instructions(node, *hash).await,
             Write::Summary { path, summary } => self.summary(path.as_ref(), summary).await,
@@ -278,6 +280,52 @@ impl Applying<'_> {
             "node": end.path.node(), "verdict": end.outcome_kind,
         });
         self.fence.event(self.db, "node", &event, self.commit.at).await
+    }
+
+    /// Adds a step that a branch's parent abandoned.
+    async fn abandoned(&mut self, step: &Intent, reused_from: &str) -> Result<(), StoreError> {
+        self.must_be_open(&step.path)?;
+        let commit = self.commit;
+        let implied_hash = json::hash(&json!([]));
+        let class = Class::External;
+        let link = StepLink {
+            path: &step.path,
+            class,
+            digest: step.digest,
+            request_ref: Some(step.request_ref),
+            outcome: None,
+            implied_hash,
+            detached: commit.detached,
+        };
+        let link = self.head.link(&link.to_json());
+        let sql = "INSERT INTO steps (job_id, session_id, detached, path, kind, class, digest, request_ref,
+            state, lease_epoch, started_at, ended_at, implied_hash, reused_from, seq, prev_hash, hash)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'abandoned', $9, $10, $10, $11, $12, $13, $14, $15)
+            ON CONFLICT (session_id, detached, path) DO NOTHING";
+        let added = self
+            .db
+            .execute(
+                sql,
+                params![
+                    &commit.lease.job,
+                    commit.session,
+                    commit.detached,
+                    &step.path,
+                    step.path.kind(),
+                    class,
+                    step.digest,
+                    step.request_ref,
+                    commit.lease.epoch,
+                    commit.at,
+                    implied_hash,
+                    reused_from,
+                    link.seq,
+                    link.previous,
+                    link.hash
+                ],
+            )
+            .await?;
+        if added == 0 { Err(there_already(&step.path)) } else { Ok(()) }
     }
 
     /// Abandons what is open at or below the scope, in path order.

@@ -18,9 +18,10 @@ use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
 use papertape_core::ports::{BoxFuture, Record, RecordError};
 use papertape_core::record::{
-    AgentState, Commit, DayStatus, Lease, NewSession, OpenedSession, SessionId, Spent, TapeRow, Unsummarised,
+    AgentState, Commit, DayStatus, Implied, Lease, NewSession, OpenedSession, SessionId, Spent, TapeRow,
+    Unsummarised,
 };
-use papertape_core::tape::{OutcomeKind, State};
+use papertape_core::tape::{OutcomeKind, State, StepPath};
 use papertape_core::time::Date;
 use rust_decimal::Decimal;
 use serde_json::json;
@@ -52,6 +53,13 @@ impl Record for Store {
             }
             .boxed()
         }))
+    }
+
+    fn implied<'a>(
+        &'a self,
+        session: SessionId,
+    ) -> BoxFuture<'a, Result<BTreeMap<StepPath, Vec<Implied>>, RecordError>> {
+        port(self.read(move |db| implied_by_path(db, session).boxed()))
     }
 
     fn commit<'a>(&'a self, commit: Commit) -> BoxFuture<'a, Result<(), RecordError>> {
@@ -205,7 +213,24 @@ fn tape_row(mut row: Row) -> Result<TapeRow, StoreError> {
         })
         .transpose()?;
     let state = read_state(&state, outcome_kind)?;
-    Ok(TapeRow { path, class, digest, request_ref, state, outcome, outcome_ref, attempts })
+    let implied = Vec::new();
+    Ok(TapeRow { path, class, digest, request_ref, state, outcome, outcome_ref, attempts, implied })
+}
+
+async fn implied_by_path(
+    db: &mut dyn Db,
+    session: SessionId,
+) -> Result<BTreeMap<StepPath, Vec<Implied>>, StoreError> {
+    let mut rows = implied::of_session(db, session).await?;
+    let mut by_path = BTreeMap::new();
+    let sql = "SELECT id, path FROM steps WHERE session_id = $1 AND detached = $2";
+    for mut row in db.query(sql, params![session, false]).await? {
+        let id: i64 = row.get()?;
+        if let Some(implied) = rows.remove(&id) {
+            by_path.insert(row.get()?, implied.into_values().collect());
+        }
+    }
+    Ok(by_path)
 }
 
 /// A step's state of its two columns.

@@ -7,7 +7,7 @@ use papertape_core::money::{Money, Price, Quantity};
 use papertape_core::ports::{BoxFuture, ExternalCall, ExternalReply, Queue as _, Record as _, RecordError};
 use papertape_core::record::{
     AttemptEnd, CloseSession, Commit, DayStatus, ExposureRow, HoldingRow, Implied, JobStatus, Lease, NewDay,
-    NewJob, NewSession, OrderRow, PositionRow, SessionId, SnapshotRow, StartingPosition, Write,
+    NewJob, NewSession, OrderRow, PositionRow, SessionId, SnapshotRow, StartingPosition, TapeRow, Write,
 };
 use papertape_core::redact::Redactor;
 use papertape_core::tape::{
@@ -155,6 +155,10 @@ impl Host for Desk {
 
 /// The session's tape with its outcomes expanded, as a runtime reads it.
 pub(crate) async fn tape(store: &Store, session: SessionId) -> Tape {
+    Tape::new(rows(store, session).await)
+}
+
+async fn rows(store: &Store, session: SessionId) -> Vec<TapeRow> {
     let mut rows = store.tape(session, false).await.expect("reads the tape");
     let wanted: Vec<ContentHash> =
         rows.iter().filter_map(|row| row.outcome.as_ref()).flat_map(references).collect();
@@ -164,7 +168,7 @@ pub(crate) async fn tape(store: &Store, session: SessionId) -> Tape {
             *outcome = expand(outcome, &|hash| texts.get(&hash).cloned()).expect("has all texts");
         }
     }
-    Tape::new(rows)
+    rows
 }
 
 /// Runs one agent-day for at most `transactions`, from wherever it stands. `Ok`: it is over.
@@ -174,6 +178,17 @@ pub(crate) async fn run_day(
     agent: &str,
     day: usize,
     transactions: i64,
+) -> Result<SessionId, Stop> {
+    run_day_after(store, lease, agent, day, (transactions, None)).await
+}
+
+/// As [`run_day`], as a branch of another job's session at its end.
+pub(crate) async fn run_day_after(
+    store: &Store,
+    lease: &Lease,
+    agent: &str,
+    day: usize,
+    (transactions, parent): (i64, Option<(&str, SessionId)>),
 ) -> Result<SessionId, Stop> {
     let agent = AgentName::new(agent);
     let new = NewSession { agent: agent.clone(), date: date(DAYS[day]), at: at(1_000 * day as i64) };
@@ -195,12 +210,16 @@ pub(crate) async fn run_day(
         clock: AtomicI64::new(10_000 * (day as i64 + 1)),
         hanging: Arc::default(),
     };
-    let session = Session::new(
-        Arc::new(desk),
-        tape(store, opened.id).await,
-        Arc::new(Redactor::default()),
-        ContentHash::of(b"seed"),
-    );
+    let mut tape = tape(store, opened.id).await;
+    if let Some((job, parent)) = parent {
+        let mut rows = rows(store, parent).await;
+        let mut implied = store.implied(parent).await.expect("reads the rows");
+        for row in &mut rows {
+            row.implied = implied.remove(&row.path).unwrap_or_default();
+        }
+        tape = tape.inheriting(format!("{job}/{parent}"), rows);
+    }
+    let session = Session::new(Arc::new(desk), tape, Arc::new(Redactor::default()), ContentHash::of(b"seed"));
     let closing = play(&mut session.root(), &start, day).await?;
     session.finish(closing).await.map(|()| opened.id)
 }

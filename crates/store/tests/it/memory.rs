@@ -82,7 +82,7 @@ async fn reflections_are_found_by_words_and_figures(place: Place) {
     assert_eq!(ids(TradeFilter { side: Some(Direction::Short), ..all.clone() }).await, [5]);
     assert_eq!(ids(TradeFilter { tag: Some(ErrorTag::Luck), ..all.clone() }).await, [3]);
     let bounds = TradeFilter { min_pnl: Some(dec("-15.5")), max_pnl: Some(dec("5.5")), ..all.clone() };
-    assert_eq!(ids(bounds).await, [3, 2]);
+    assert_eq!(ids(bounds).await, [4, 3, 2]);
     let range = TradeFilter { from: Some(at(200)), before: Some(at(400)), ..all.clone() };
     assert_eq!(ids(range).await, [3, 2]);
     assert_eq!(ids(TradeFilter { known_by: Some(at(350)), ..all.clone() }).await, [2, 1]);

@@ -26,7 +26,7 @@ pub fn read_request(body: &Value, model: ModelName) -> Result<ModelRequest, Stri
                 for call in &tool_calls {
                     names.insert(call.id.clone(), call.name.clone());
                 }
-                messages.push(Message::Assistant { content, tool_calls });
+                messages.push(Message::Assistant { content, tool_calls, provider: None });
             }
             Some("tool") => {
                 let call_id = text(&turn["tool_call_id"])?;

@@ -38,7 +38,7 @@ impl Fields {
         if bare.starts_with('{') {
             match json::whole(bare) {
                 Ok(members) => {
-                    fields.take(members, true)?;
+                    fields.take(members)?;
                     return fields.with_opinion();
                 }
                 Err(error) if bare.ends_with('}') || json::inside(bare, true).is_empty() => {
@@ -50,7 +50,7 @@ impl Fields {
         fields.take_labels(&text);
         let labelled = !fields.said.is_empty();
         for members in json::inside(&text, labelled) {
-            fields.take(members, false)?;
+            fields.take(members)?;
         }
         if fields.said.is_empty() {
             fields.stated = statement::all(&text);
@@ -66,9 +66,9 @@ impl Fields {
         Ok(self)
     }
 
-    /// Takes an object's members. One that holds no opinion is passed over, unless it is the whole
-    /// answer; an answer may be wrapped once.
-    fn take(&mut self, Members(members): Members, whole: bool) -> Result<(), Unparseable> {
+    /// Takes an object's members. One that holds no opinion is passed over; an answer may be wrapped in
+    /// another object.
+    fn take(&mut self, Members(members): Members) -> Result<(), Unparseable> {
         let meaning = |name: &str| label::meaning(name, self.opinion);
         let holds = |(name, _): &(String, Value)| meaning(name).is_some_and(|(key, _)| key == self.opinion);
         if !members.iter().any(holds) {
@@ -77,7 +77,7 @@ impl Fields {
                     let inner: Vec<(String, Value)> =
                         inner.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
                     if inner.iter().any(holds) {
-                        return self.take(Members(inner), whole);
+                        return self.take(Members(inner));
                     }
                 }
             }
@@ -327,10 +327,10 @@ fn clean(text: &str) -> String {
 /// Would the line, without backslashes before it, be read as more than a part of a text?
 fn is_structural(line: &str, opinion: Key) -> bool {
     let line = line.trim_start_matches('\\');
-    let cell = |cell: &&str| label::meaning(cell, opinion).is_some();
+    let cell = |cell: &str| label::meaning(cell, opinion).is_some();
     label::line(line, opinion).is_some()
         || line.trim_start().starts_with(['{', '`'])
-        || label::cells(line).is_some_and(|cells| cells.iter().any(|c| cell(&c)))
+        || label::cells(line).is_some_and(|cells| cells.iter().copied().any(cell))
 }
 
 /// Puts an answer into text.

@@ -159,17 +159,16 @@ fn ends_with_currency(before: &str) -> bool {
 fn read_at(text: &str, before: &str) -> Result<(Option<Figure>, usize), &'static str> {
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != ',' && c != '.').unwrap_or(text.len());
     let mut length = text[..digits].trim_end_matches([',', '.']).len();
-    let exponent = &text[length..];
-    if exponent.starts_with('e') {
-        let sign = usize::from(exponent[1..].starts_with(['+', '-']));
-        let power = exponent[1 + sign..].bytes().take_while(u8::is_ascii_digit).count();
+    if let Some(exponent) = text[length..].strip_prefix('e') {
+        let sign = usize::from(exponent.starts_with(['+', '-']));
+        let power = exponent[sign..].bytes().take_while(u8::is_ascii_digit).count();
         if power > 0 {
             length += 1 + sign + power;
         }
     }
     let mut value = decimal(&text[..length])?;
     let after = &text[length..];
-    if after.starts_with('-') && after[1..].starts_with(|c: char| c.is_alphabetic()) {
+    if after.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic())) {
         return Ok((None, length));
     }
     let spaced = after.trim_start_matches(' ');

@@ -102,5 +102,6 @@ impl<'a> Task<'a> {
 pub(super) fn tool_answer(content: &str) -> Value {
     let task = Task::read(content);
     let text = task.fences.first().map_or(content, |(_, text)| text.as_str());
-    serde_json::from_str(text.trim()).unwrap_or_default()
+    // JSON breaks no line of its own; where the fence broke one inside of a string, a space does as well.
+    serde_json::from_str(text.replace('\n', " ").trim()).unwrap_or_default()
 }

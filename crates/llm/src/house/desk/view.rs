@@ -55,7 +55,7 @@ impl Rating {
 /// What the strategy makes of the figures: a rating, and its reason as the solo trader has it.
 pub(super) fn view(strategy: Strategy, figures: Figures, symbol: &str) -> (Rating, Opinion) {
     // Once as one who has none, once as one who has some.
-    let judge = |held: Decimal, owns_any: bool| strategy.judge(&figures.facts(symbol, held), owns_any);
+    let judge = |held: Decimal, owns_any: bool| strategy.judge(&figures.facts(symbol, held), owns_any, false);
     let (new, reason) = judge(Decimal::ZERO, false);
     let (kept, _) = judge(Decimal::ONE, true);
     let rating = match (new, kept) {

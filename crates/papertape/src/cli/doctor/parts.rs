@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 
 /// The dataset that simulations use where they name none.
 pub(super) fn dataset(config: &Config) -> Finding {
-    match Catalogue::bundled().open(&config.simulation.dataset) {
+    match Catalogue::at(config.datasets_dir()).open(&config.simulation.dataset) {
         Ok(dataset) => {
             let symbols = dataset.all_symbols().count();
             let days = dataset.days().len();

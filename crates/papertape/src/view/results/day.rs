@@ -1,16 +1,20 @@
 //! One model's day.
 
+use super::super::node_times::NodeTimes;
 use super::super::reasoning::message;
 use super::super::{Configs, MessageAnswer, ViewError, number};
 use super::load::{chosen, sessions};
 use super::{ReasoningLevel, trades};
 use crate::app::App;
+use papertape_core::id::Symbol;
+use papertape_core::provenance::{DataQuality, Degradation, Research, SampleQuality, extract};
 use papertape_core::record::{DayStatus, OrderRow, PositionRow};
 use papertape_core::time::Date;
 use papertape_store::{PageRequest, ResultFilter, SessionFilter, SessionResult};
 use rust_decimal::Decimal;
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
 /// What one model's day came to.
@@ -166,9 +170,25 @@ pub struct FinalPosition {
 pub struct Provenance {
     /// `verified`: the agent saw nothing but the market view; `unverified`: it could use outside tools.
     pub point_in_time: Option<String>,
-    /// `state` is `ok` or `failed`; `sources_missing` names what could not be asked.
+    /// `state` is `ok`, `research_degraded`, `node_degraded` or `failed`; `reason_codes` says why;
+    /// `sources_missing` names what could not be asked, which degrades nothing.
     #[schema(value_type = Option<Object>)]
-    pub data_quality: Option<Value>,
+    pub data_quality: Option<DataQuality>,
+    /// `full_research` or `degraded_research`.
+    #[schema(value_type = Option<String>)]
+    pub sample_quality: Option<SampleQuality>,
+    /// The six fields of the research debate, rolled up over all instruments; `null` where nothing was
+    /// debated.
+    #[schema(value_type = Option<Object>)]
+    pub research: Option<Research>,
+    /// The six fields of each instrument.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schema(value_type = Object)]
+    pub by_symbol: BTreeMap<Symbol, Research>,
+    /// Nodes that gave nothing, in the order of the graph.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<Object>)]
+    pub degradations: Vec<Degradation>,
 }
 
 /// About a session.
@@ -190,6 +210,24 @@ pub struct DayMetadata {
     /// How the conversation ended, and after how many model calls.
     #[schema(value_type = Option<Object>)]
     pub conversation: Option<Value>,
+    /// The six fields of the research debate; `null` where nothing was debated.
+    #[schema(value_type = Option<Object>)]
+    pub research: Option<Research>,
+    /// What the result rests on.
+    #[schema(value_type = Option<Object>)]
+    pub data_quality: Option<DataQuality>,
+    /// `full_research` or `degraded_research`.
+    #[schema(value_type = Option<String>)]
+    pub sample_quality: Option<SampleQuality>,
+    /// A desk's decisions: how many instruments, how many of each rating, and how many have none
+    /// because an answer could not be read (`unparseable`) or a node gave nothing (`fallback`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Object)]
+    pub decisions: Option<Value>,
+    /// What became of a desk's decisions: the orders, and every cut of one with its reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Object)]
+    pub sizing: Option<Value>,
 }
 
 /// What was said on a day.
@@ -230,6 +268,10 @@ async fn result(
         ReasoningLevel::Summary => session.session_summary.clone().map(DayReasoning::Summary),
         ReasoningLevel::Full => Some(DayReasoning::Full(said(app, &session).await?)),
     };
+    let mut told = provenance(session.metadata.as_ref());
+    if !told.degradations.is_empty() {
+        NodeTimes::of(app, session.id).await?.fill_in(&mut told.degradations);
+    }
     let config = configs.of(app, &session.job).await?;
     let continued = config.and_then(|config| config.done_until(&session.agent));
     let is_llm = config.and_then(|config| super::super::is_llm(config, &session.agent));
@@ -243,8 +285,8 @@ async fn result(
         rejections: session.orders.iter().filter_map(rejected).collect(),
         corporate_actions: session.positions.iter().filter_map(corporate_action).collect(),
         final_position: final_position(&session),
-        provenance: provenance(session.metadata.as_ref()),
         metadata: metadata(&session, is_llm),
+        provenance: told,
         reasoning: said,
     })
 }
@@ -325,14 +367,23 @@ fn corporate_action(row: &PositionRow) -> Option<CorporateActionAnswer> {
 }
 
 pub(super) fn provenance(metadata: Option<&Value>) -> Provenance {
+    let known = metadata.map(extract);
+    let point_in_time = text(metadata, "point_in_time");
+    let Some(known) = known else { return Provenance { point_in_time, ..Provenance::default() } };
     Provenance {
-        point_in_time: text(metadata, "point_in_time"),
-        data_quality: metadata.and_then(|metadata| metadata.get("data_quality")).cloned(),
+        point_in_time,
+        sample_quality: Some(known.sample_quality()),
+        data_quality: Some(known.data_quality),
+        research: known.research,
+        by_symbol: known.by_symbol,
+        degradations: known.degradations,
     }
 }
 
 fn metadata(session: &SessionResult, is_llm: Option<bool>) -> DayMetadata {
     let metadata = session.metadata.as_ref();
+    let known = metadata.map(extract);
+    let part = |name: &str| metadata.and_then(|metadata| metadata.get(name)).cloned();
     DayMetadata {
         session_id: session.id.0,
         status: session.status,
@@ -340,7 +391,12 @@ fn metadata(session: &SessionResult, is_llm: Option<bool>) -> DayMetadata {
         agent_kind: text(metadata, "agent_kind"),
         model: text(metadata, "model"),
         is_llm: metadata.and_then(|metadata| metadata.get("is_llm")?.as_bool()).or(is_llm),
-        conversation: metadata.and_then(|metadata| metadata.get("conversation")).cloned(),
+        conversation: part("conversation"),
+        decisions: part("decisions"),
+        sizing: part("sizing"),
+        sample_quality: known.as_ref().map(papertape_core::provenance::Provenance::sample_quality),
+        research: known.as_ref().and_then(|known| known.research.clone()),
+        data_quality: known.map(|known| known.data_quality),
     }
 }
 

@@ -4,9 +4,11 @@ use super::super::{Configs, MessageAnswer, ViewError, number, reasoning::message
 use super::load::{chosen, history, sessions};
 use super::{Baselines, ReasoningLevel, baseline, day, trades};
 use crate::app::App;
+use papertape_core::broker::MarketProfile;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::metric::{DayValue, PeriodInput, PeriodMetrics, TradedAmount, period_metrics};
 use papertape_core::money::{Money, Quantity};
+use papertape_core::provenance::SampleQuality;
 use papertape_core::record::DayStatus;
 use papertape_core::time::Date;
 use papertape_store::{PageRequest, ResultFilter, SessionFilter, SessionResult};
@@ -73,13 +75,15 @@ pub struct DailyPortfolioValue {
 pub struct Metrics {
     /// Trading days.
     pub days: usize,
+    /// Trading days a year in the market, by which figures are annualised.
+    pub days_a_year: u16,
     /// `last / initial - 1`.
     pub total_return: Option<f64>,
-    /// `(last / initial) ^ (252 / days) - 1`.
+    /// `(last / initial) ^ (days_a_year / days) - 1`.
     pub annualised_return: Option<f64>,
-    /// Sample deviation of the daily returns x `sqrt(252)`.
+    /// Sample deviation of the daily returns x `sqrt(days_a_year)`.
     pub volatility: Option<f64>,
-    /// Mean return over its deviation x `sqrt(252)`; risk-free rate 0.
+    /// Mean return over its deviation x `sqrt(days_a_year)`; risk-free rate 0.
     pub sharpe: Option<f64>,
     /// Mean return a year over the downside risk; required return 0.
     pub sortino: Option<f64>,
@@ -146,6 +150,7 @@ impl From<PeriodMetrics> for Metrics {
     fn from(metrics: PeriodMetrics) -> Self {
         let PeriodMetrics {
             days,
+            days_a_year,
             total_return,
             annualised_return,
             volatility,
@@ -160,6 +165,7 @@ impl From<PeriodMetrics> for Metrics {
         } = metrics;
         Self {
             days,
+            days_a_year,
             total_return,
             annualised_return,
             volatility,
@@ -237,18 +243,14 @@ async fn close(app: &App, session: SessionResult) -> Result<Option<Closed>, View
     let fills = trades::fills(app, &session).await?;
     let marked = session.holdings.iter().map(|held| (held.price * Quantity(held.quantity.0)).abs());
     let value = DayValue { day: session.date, portfolio_value, gross_exposure: marked.sum() };
-    let provenance = day::provenance(session.metadata.as_ref());
-    let quality = provenance.data_quality.as_ref();
-    let is_ok =
-        quality.and_then(|quality| quality.get("state")).and_then(|state| state.as_str()) == Some("ok");
-    let is_whole = quality.is_none_or(|quality| quality.get("sources_missing").is_none());
+    let quality = day::provenance(session.metadata.as_ref()).sample_quality;
     let figures = Figures {
         before,
         value,
         fills: fills.iter().map(|filled| filled.amount).collect(),
         closed_pnl: fills.iter().filter_map(|filled| filled.closed_pnl).collect(),
     };
-    Ok(Some(Closed { cash, figures, is_full: is_ok && is_whole, session }))
+    Ok(Some(Closed { cash, figures, is_full: quality == Some(SampleQuality::FullResearch), session }))
 }
 
 async fn result(
@@ -271,7 +273,11 @@ async fn result(
         day::provenance(day.session.metadata.as_ref()).point_in_time.as_deref() == Some("verified")
     };
     let dates: Vec<Date> = days.iter().map(|day| day.session.date).collect();
-    let baselines = match configs.of(app, job).await? {
+    let config = configs.of(app, job).await?;
+    // A job of another kind names no market; its figures go by the default one's year.
+    let year =
+        config.map_or_else(MarketProfile::us_equity, |config| config.market.clone()).trading_days_a_year;
+    let baselines = match config {
         Some(config) => baseline::beside(app, config, first.figures.before, dates).await?,
         None => None,
     };
@@ -284,11 +290,11 @@ async fn result(
         starting_portfolio_value: number(first.figures.before.0),
         ending_portfolio_value: number(last.figures.value.portfolio_value.0),
         daily_portfolio_values: days.iter().map(at_close).collect(),
-        period_metrics: metrics(&all),
+        period_metrics: metrics(&all, year),
         full_research: FullResearch {
             days: full.len(),
             total_days: days.len(),
-            period_metrics: metrics(&full),
+            period_metrics: metrics(&full, year),
         },
         provenance: RangeProvenance {
             point_in_time: Some(
@@ -320,7 +326,7 @@ fn at_close(day: &Closed) -> DailyPortfolioValue {
 /// The figures of some of the days. Where days are left out, the returns of the others are put one after
 /// the other from the first one's starting value, each day's exposure and fills in the same proportion;
 /// costs are what was really paid.
-fn metrics(days: &[&Figures]) -> Metrics {
+fn metrics(days: &[&Figures], days_a_year: u16) -> Metrics {
     let initial = days.first().map_or(Money::ZERO, |day| day.before);
     let mut level = initial;
     let mut values = Vec::with_capacity(days.len());
@@ -339,8 +345,14 @@ fn metrics(days: &[&Figures]) -> Metrics {
         fills.extend(day.fills.iter().map(of));
     }
     let closed_pnl: Vec<Money> = days.iter().flat_map(|day| day.closed_pnl.iter().copied()).collect();
-    let input =
-        PeriodInput { initial, days: &values, fills: &fills, closed_pnl: &closed_pnl, risk_free_a_day: 0.0 };
+    let input = PeriodInput {
+        initial,
+        days: &values,
+        fills: &fills,
+        closed_pnl: &closed_pnl,
+        risk_free_a_day: 0.0,
+        days_a_year,
+    };
     period_metrics(&input).into()
 }
 
@@ -398,15 +410,15 @@ mod tests {
     #[test]
     fn left_out_days_leave_no_trace_in_the_returns() {
         let (first, second, third) = (day(1, 1000, 1100), day(2, 1100, 550), day(3, 550, 605));
-        let whole = metrics(&[&first, &second, &third]);
+        let whole = metrics(&[&first, &second, &third], 252);
         let close = |a: Option<f64>, b: f64| assert!((a.expect("a figure") - b).abs() < 1e-12, "{a:?} {b}");
         close(whole.total_return, -0.395);
-        let part = metrics(&[&first, &third]);
+        let part = metrics(&[&first, &third], 252);
         close(part.total_return, 0.21);
         close(part.exposure, 0.5);
         close(part.turnover, (1000.0 + 1100.0) / ((1100.0 + 1210.0) / 2.0));
         close(Some(part.costs), 2.0);
         assert_eq!((part.days, part.max_drawdown), (2, Some(0.0)));
-        assert_eq!(metrics(&[]).total_return, None);
+        assert_eq!(metrics(&[], 252).total_return, None);
     }
 }

@@ -1,0 +1,76 @@
+//! How long a bar within the day lasts.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// How long a bar within a trading day lasts: one of 1, 2, 5, 10, 15, 30, 60, 120 and 240 minutes.
+///
+/// Written `5m` or `1h`. Its order is by length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Interval(u16);
+
+impl Interval {
+    /// The lengths that there are, in minutes.
+    const MINUTES: [u16; 9] = [1, 2, 5, 10, 15, 30, 60, 120, 240];
+
+    /// The interval of so many minutes; `None` where there is none of that length.
+    #[must_use]
+    pub fn of_minutes(minutes: u16) -> Option<Self> {
+        Self::MINUTES.contains(&minutes).then_some(Self(minutes))
+    }
+
+    /// Its length in minutes.
+    #[must_use]
+    pub fn minutes(self) -> u16 {
+        self.0
+    }
+
+    /// Its length in microseconds.
+    #[must_use]
+    pub fn micros(self) -> i64 {
+        i64::from(self.0) * 60_000_000
+    }
+}
+
+impl fmt::Display for Interval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            hours if hours % 60 == 0 => write!(f, "{}h", hours / 60),
+            minutes => write!(f, "{minutes}m"),
+        }
+    }
+}
+
+impl FromStr for Interval {
+    type Err = String;
+
+    /// Reads `5m`, `60m`, `1h`, and the `5min` and `60min` of some vendors.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let unknown = || format!("`{text}` is no interval: 1m, 2m, 5m, 10m, 15m, 30m, 1h, 2h and 4h are");
+        let end = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(unknown)?;
+        let (number, unit) = text.split_at(end);
+        let number: u16 = number.parse().map_err(|_| unknown())?;
+        let minutes = match unit {
+            "m" | "min" => Some(number),
+            "h" => number.checked_mul(60),
+            _ => None,
+        };
+        minutes.and_then(Self::of_minutes).ok_or_else(unknown)
+    }
+}
+
+impl TryFrom<String> for Interval {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Interval> for String {
+    fn from(interval: Interval) -> Self {
+        interval.to_string()
+    }
+}

@@ -1,0 +1,85 @@
+//! The instants at which bars open, as narrow as they all fit.
+
+/// When the bars of a series open, oldest first: microseconds since the Unix epoch. Where all are whole
+/// minutes, as nearly everywhere, they take four bytes each.
+#[derive(Clone)]
+pub(super) enum Keys {
+    Minutes(Box<[u32]>),
+    Micros(Box<[i64]>),
+}
+
+const MINUTE: i64 = 60_000_000;
+
+impl Keys {
+    pub(super) fn pack(micros: Vec<i64>) -> Self {
+        let minute = |at: &i64| (at % MINUTE == 0).then(|| u32::try_from(at / MINUTE).ok()).flatten();
+        let minutes: Option<Box<[u32]>> = micros.iter().map(minute).collect();
+        minutes.map_or_else(|| Self::Micros(micros.into()), Self::Minutes)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Minutes(keys) => keys.len(),
+            Self::Micros(keys) => keys.len(),
+        }
+    }
+
+    /// The first `count` keys, and no way to the others.
+    pub(super) fn first(&self, count: usize) -> KeysSlice<'_> {
+        match self {
+            Self::Minutes(keys) => KeysSlice::Minutes(&keys[..count]),
+            Self::Micros(keys) => KeysSlice::Micros(&keys[..count]),
+        }
+    }
+
+    /// All keys.
+    pub(super) fn all(&self) -> KeysSlice<'_> {
+        self.first(self.len())
+    }
+}
+
+/// A borrowed beginning of keys.
+#[derive(Clone, Copy)]
+pub(super) enum KeysSlice<'a> {
+    Minutes(&'a [u32]),
+    Micros(&'a [i64]),
+}
+
+impl KeysSlice<'_> {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Minutes(keys) => keys.len(),
+            Self::Micros(keys) => keys.len(),
+        }
+    }
+
+    /// When the bar of this row opens.
+    pub(super) fn get(&self, row: usize) -> i64 {
+        match self {
+            Self::Minutes(keys) => i64::from(keys[row]) * MINUTE,
+            Self::Micros(keys) => keys[row],
+        }
+    }
+
+    /// When the last bar opens; `None` where there is none.
+    pub(super) fn last(&self) -> Option<i64> {
+        self.len().checked_sub(1).map(|row| self.get(row))
+    }
+
+    /// How many bars open before this instant.
+    pub(super) fn before(&self, instant: i64) -> usize {
+        match self {
+            Self::Minutes(keys) => keys.partition_point(|at| i64::from(*at) * MINUTE < instant),
+            Self::Micros(keys) => keys.partition_point(|at| *at < instant),
+        }
+    }
+
+    /// How many bars open at this instant or before it.
+    pub(super) fn until(&self, instant: i64) -> usize {
+        self.before(instant.saturating_add(1))
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = i64> {
+        (0..self.len()).map(|row| self.get(row))
+    }
+}

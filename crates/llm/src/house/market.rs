@@ -1,0 +1,137 @@
+//! A market's rules, as far as the tools on offer tell them.
+
+use super::number;
+use papertape_core::message::ToolSpec;
+use rust_decimal::Decimal;
+use serde_json::Value;
+
+/// The leverage that is used where the market goes that far.
+const LEVERAGE: Decimal = Decimal::from_parts(3, 0, 0, false, 0);
+/// A stop is where a position has lost this much of its margin: a tenth is the most allowed, and the fill
+/// may slip.
+const STOP_LOSS: Decimal = Decimal::from_parts(9, 0, 0, false, 2);
+/// A target is so many times as far away as the stop.
+const TARGET: Decimal = Decimal::TWO;
+/// Digits of a stop or a target.
+const DIGITS: u32 = 8;
+
+/// What can be traded, and how.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Market {
+    /// Quantities are multiples of it: 1 share, a lot of 100, a fraction.
+    pub(super) unit: Decimal,
+    /// The leverage of new positions; 1 for none.
+    pub(super) leverage: Decimal,
+}
+
+/// Where a leveraged position is closed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Bounds {
+    pub(super) stop: Decimal,
+    pub(super) target: Decimal,
+}
+
+impl Market {
+    /// Of the tool that buys: the words about its quantity, and the range of its leverage. Whole shares
+    /// without leverage where it says nothing.
+    pub(super) fn read(tools: &[ToolSpec]) -> Self {
+        let buy = tools.iter().find(|tool| tool.name == "buy");
+        let properties = buy.map_or(&Value::Null, |tool| &tool.parameters["properties"]);
+        let words = properties["quantity"]["description"].as_str().unwrap_or_default();
+        let said = ["in steps of ", "in whole lots of "]
+            .into_iter()
+            .find_map(|lead| words.split_once(lead))
+            .and_then(|(_, rest)| rest.split([' ', ',', ';']).next()?.parse::<Decimal>().ok());
+        let unit = said.filter(|unit| *unit > Decimal::ZERO).unwrap_or(Decimal::ONE);
+        let can_stop = properties["stop"].is_object();
+        let most = number::read(&properties["leverage"]["maximum"]).filter(|_| can_stop);
+        let least = number::read(&properties["leverage"]["minimum"]).unwrap_or(Decimal::ONE);
+        let leverage = most.map_or(Decimal::ONE, |most| LEVERAGE.max(least).min(most));
+        Self { unit, leverage }
+    }
+
+    /// The same market, taken without a loan.
+    pub(super) fn without_leverage(self) -> Self {
+        Self { leverage: Decimal::ONE, ..self }
+    }
+
+    /// Is money lent, so that positions have stops and can be short?
+    pub(super) fn is_leveraged(&self) -> bool {
+        self.leverage > Decimal::ONE
+    }
+
+    pub(super) fn is_fractional(&self) -> bool {
+        self.unit < Decimal::ONE
+    }
+
+    /// So much of it as can be traded.
+    pub(super) fn whole(&self, amount: Decimal) -> Decimal {
+        if self.unit == Decimal::ONE {
+            return amount.floor();
+        }
+        (amount / self.unit).floor() * self.unit
+    }
+
+    /// Stop and target of a position that is opened at this price.
+    pub(super) fn bounds(&self, price: Decimal, is_short: bool) -> Bounds {
+        let away = price * STOP_LOSS / self.leverage;
+        let away = if is_short { -away } else { away };
+        let round = |price: Decimal| price.round_sf(DIGITS).unwrap_or(price).normalize();
+        Bounds { stop: round(price - away), target: round(price + away * TARGET) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn d(text: &str) -> Decimal {
+        text.parse().unwrap()
+    }
+
+    fn market(quantity: &str, leverage: Option<Value>) -> Market {
+        let mut properties = json!({ "quantity": { "description": quantity }, "stop": { "type": "number" } });
+        if let Some(range) = leverage {
+            properties["leverage"] = range;
+        }
+        let parameters = json!({ "properties": properties });
+        Market::read(&[ToolSpec { name: "buy".to_owned(), description: String::new(), parameters }])
+    }
+
+    /// The words are those of the tools; anything else means whole shares without a loan.
+    #[test]
+    fn rules_are_read_from_the_tools() {
+        let whole = Market { unit: Decimal::ONE, leverage: Decimal::ONE };
+        assert_eq!(Market::read(&[]), whole);
+        assert_eq!(market("whole shares, in lots of 1", None), whole);
+        assert_eq!(market("shares, in whole lots of none", None), whole);
+        assert_eq!(market("shares, in whole lots of 100", None).unit, d("100"));
+        let fine = market("units, in steps of 0.00000001", Some(json!({ "minimum": 1, "maximum": 10 })));
+        assert_eq!((fine.unit, fine.leverage), (d("0.00000001"), d("3")));
+        assert!(fine.is_fractional() && fine.is_leveraged());
+        assert_eq!(market("", Some(json!({ "minimum": 1, "maximum": 2 }))).leverage, d("2"));
+        assert_eq!(market("", Some(json!({ "minimum": 5, "maximum": 9 }))).leverage, d("5"));
+    }
+
+    #[test]
+    fn quantities_are_cut_to_what_can_be_traded() {
+        let cut = |unit: &str, amount: &str| {
+            Market { unit: d(unit), leverage: Decimal::ONE }.whole(d(amount)).normalize().to_string()
+        };
+        assert_eq!(cut("1", "98.9"), "98");
+        assert_eq!(cut("100", "399.99"), "300");
+        assert_eq!(cut("100", "99"), "0");
+        assert_eq!(cut("0.00000001", "0.123456789"), "0.12345678");
+    }
+
+    /// 9% of the margin at the stop, twice as far to the target, whatever the price's size.
+    #[test]
+    fn stops_lie_within_the_tenth() {
+        let market = Market { unit: d("0.00000001"), leverage: d("3") };
+        let long = market.bounds(d("60000"), false);
+        assert_eq!((long.stop, long.target), (d("58200"), d("63600")));
+        let short = market.bounds(d("0.00001"), true);
+        assert_eq!((short.stop, short.target), (d("0.0000103"), d("0.0000094")));
+    }
+}

@@ -1,0 +1,243 @@
+//! Alpha Vantage: daily bars, bars within the day by month, and news.
+//!
+//! It answers everything with 200: data, and an object with `Note`, `Information` or `Error Message`,
+//! whose sentence alone tells whether to wait, to come back tomorrow, or to ask for something else.
+
+use super::client::{Answer, Question};
+use super::order::{Order, Span, What};
+use super::source::{Asked, Page, Source, Verdict, by_status, compact, json, shown};
+use crate::import::alpha_vantage_news::Feed;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan as _};
+use papertape_core::id::Symbol;
+use papertape_core::time::{Date, parse_date};
+use serde_json::Value;
+use std::time::Duration;
+
+const NEWS_PAGE: usize = 1000;
+/// Its short answers have a hundred trading days, which is more than there are in so many days.
+const SHORT_DAYS: i64 = 130;
+
+pub(super) struct AlphaVantage;
+
+impl Source for AlphaVantage {
+    fn check(&self, order: &Order) -> Result<(), String> {
+        match order.what {
+            What::Bars { span: Span::Minutes(minutes), .. } if ![1, 5, 15, 30, 60].contains(&minutes) => Err(
+                format!("alpha-vantage has no bars of {minutes} minutes; it has 1m, 5m, 15m, 30m, 1h and 1d"),
+            ),
+            What::Bars { span: Span::Minutes(_), actions: true } => {
+                Err("alpha-vantage gives splits and dividends with daily bars alone".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn kind(&self, order: &Order) -> String {
+        match order.what {
+            What::News => "news".to_owned(),
+            What::Bars { actions: true, .. } => "1d-adjusted".to_owned(),
+            What::Bars { span, .. } => span.to_string(),
+        }
+    }
+
+    fn format(&self, what: What) -> (&'static str, &'static str) {
+        match what {
+            What::News => ("alpha-vantage-news", "json"),
+            What::Bars { .. } => ("alpha-vantage", "json"),
+        }
+    }
+
+    fn first(&self, order: &Order, symbol: &Symbol, now: Timestamp) -> Question {
+        match order.what {
+            What::News => news(symbol, order, order.begin()),
+            What::Bars { span: Span::Minutes(minutes), .. } => month(symbol, minutes, order.from),
+            What::Bars { span: Span::Day, actions } => {
+                let recent = order.begin().checked_add((SHORT_DAYS * 24).hours());
+                let size = if recent.is_ok_and(|recent| recent > now) { "compact" } else { "full" };
+                let function = if actions { "TIME_SERIES_DAILY_ADJUSTED" } else { "TIME_SERIES_DAILY" };
+                let query = vec![
+                    ("function", function.to_owned()),
+                    ("symbol", symbol.as_str().to_owned()),
+                    ("outputsize", size.to_owned()),
+                ];
+                question(size.to_owned(), query)
+            }
+        }
+    }
+
+    fn read(&self, asked: &Asked<'_>, answer: &Answer) -> Verdict {
+        let body = match json(answer) {
+            Ok(body) => body,
+            Err(_) if answer.status != 200 => return by_status(answer, None),
+            Err(reason) => return Verdict::Broken(reason),
+        };
+        let said = ["Note", "Information", "Error Message"]
+            .into_iter()
+            .find_map(|name| Some((name, body.get(name)?.as_str()?)));
+        if let Some((name, said)) = said {
+            return refused(asked, answer, name, said);
+        }
+        if answer.status != 200 {
+            return by_status(answer, None);
+        }
+        match asked.order.what {
+            What::News => news_page(asked, &body),
+            What::Bars { .. } => bars_page(asked, &body),
+        }
+    }
+}
+
+/// What one of its sentences means.
+fn refused(asked: &Asked<'_>, answer: &Answer, name: &str, said: &str) -> Verdict {
+    let lower = said.to_ascii_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let said = shown(said);
+    if has(&["no articles found"]) {
+        return Verdict::Page(empty_news(asked));
+    }
+    if has(&["per second", "per minute", "more sparingly", "spreading out"]) {
+        let pause = if has(&["per minute"]) { 60 } else { 2 };
+        let pause = Duration::from_secs(pause).max(answer.retry_after.unwrap_or_default());
+        return Verdict::Busy { pause: Some(pause), said };
+    }
+    if has(&["per day", "daily rate limit", "rate limit"]) {
+        return Verdict::Quota(said);
+    }
+    if has(&["premium"]) || (has(&["apikey", "api key"]) && !has(&["invalid api call"])) {
+        return Verdict::Denied(said);
+    }
+    match name {
+        // Of the functions that are asked for, the symbol alone can be wrong.
+        "Error Message" => Verdict::Unknown(said),
+        _ if has(&["invalid inputs"]) => Verdict::Unknown(said),
+        // It has said so of limits before, in words that change.
+        "Note" => Verdict::Busy { pause: Some(Duration::from_secs(60)), said },
+        _ => Verdict::Refused(said),
+    }
+}
+
+fn bars_page(asked: &Asked<'_>, body: &Value) -> Verdict {
+    let Some(object) = body.as_object() else {
+        return Verdict::Broken("its answer is no object".to_owned());
+    };
+    let series = object.iter().find(|(name, _)| name.starts_with("Time Series"));
+    let Some(rows) = series.and_then(|(_, series)| series.as_object()) else {
+        return if object.is_empty() {
+            Verdict::Unknown("it answers with nothing".to_owned())
+        } else {
+            Verdict::Broken("its answer has no time series".to_owned())
+        };
+    };
+    let mut dates = Vec::new();
+    for at in rows.keys() {
+        match parse_date(at.get(..10).unwrap_or(at)) {
+            Ok(date) => dates.push(date),
+            Err(reason) => return Verdict::Broken(reason),
+        }
+    }
+    let today = asked.fetched_at.to_zoned(new_york()).date();
+    let mut page = Page { rows: u64::try_from(rows.len()).unwrap_or(u64::MAX), ..Page::default() };
+    match asked.order.what {
+        What::Bars { span: Span::Minutes(minutes), .. } => {
+            let first = month_of(asked.question).unwrap_or(asked.order.from);
+            page.settled = today > first.last_of_month().min(asked.order.to);
+            if let Ok(next) = first.first_of_month().checked_add(1.month())
+                && next <= asked.order.to
+                && next <= today
+            {
+                page.next = Some(month(asked.symbol, minutes, next));
+            }
+        }
+        _ => {
+            page.settled = today > asked.order.to;
+            if let What::Bars { actions: false, .. } = asked.order.what {
+                page.notes.push(
+                    "its daily bars come without splits and dividends: ask with --actions, or import them from \
+                     a table of actions, or results are wrong around them"
+                        .to_owned(),
+                );
+            }
+        }
+    }
+    Verdict::Page(page)
+}
+
+fn news_page(asked: &Asked<'_>, body: &Value) -> Verdict {
+    let feed = match Feed::read(body) {
+        Ok(feed) => feed,
+        Err(reason) => return Verdict::Broken(format!("its answer is none of its feeds: {reason}")),
+    };
+    let mut page = Page { rows: u64::try_from(feed.items.len()).unwrap_or(u64::MAX), ..Page::default() };
+    let newest = feed.items.iter().filter_map(|item| Feed::published_at(item).ok()).max();
+    let is_full = feed.items.len() >= NEWS_PAGE;
+    page.settled = is_full || asked.fetched_at >= asked.order.end();
+    if is_full {
+        let Some(newest) = newest else {
+            return Verdict::Broken("its news are undated".to_owned());
+        };
+        let mut next = news(asked.symbol, asked.order, newest);
+        if next.stem <= asked.question.stem {
+            // More news than a page within one minute, which is all that can be asked for.
+            let minute = newest.checked_add(1.minute()).unwrap_or(newest);
+            next = news(asked.symbol, asked.order, minute);
+            page.notes
+                .push(format!("more than {NEWS_PAGE} news within one minute ({newest}): some are missing"));
+        }
+        if newest < asked.order.end() && next.stem > asked.question.stem {
+            page.next = Some(next);
+        }
+    }
+    Verdict::Page(page)
+}
+
+fn empty_news(asked: &Asked<'_>) -> Page {
+    Page { settled: asked.fetched_at >= asked.order.end(), ..Page::default() }
+}
+
+/// News from this minute on, the oldest first.
+fn news(symbol: &Symbol, order: &Order, from: Timestamp) -> Question {
+    let minute = |at: Timestamp| at.strftime("%Y%m%dT%H%M").to_string();
+    // The end is a minute that it takes in.
+    let until = order.end().checked_sub(1.minute()).unwrap_or(order.end());
+    let query = vec![
+        ("function", "NEWS_SENTIMENT".to_owned()),
+        ("tickers", symbol.as_str().to_owned()),
+        ("time_from", minute(from)),
+        ("time_to", minute(until)),
+        ("sort", "EARLIEST".to_owned()),
+        ("limit", NEWS_PAGE.to_string()),
+    ];
+    question(format!("{}-to-{}", minute(from), compact(order.to)), query)
+}
+
+/// The bars of a month.
+fn month(symbol: &Symbol, minutes: u32, date: Date) -> Question {
+    let month = date.strftime("%Y-%m").to_string();
+    let query = vec![
+        ("function", "TIME_SERIES_INTRADAY".to_owned()),
+        ("symbol", symbol.as_str().to_owned()),
+        ("interval", format!("{minutes}min")),
+        ("month", month.clone()),
+        ("outputsize", "full".to_owned()),
+        // As traded, within the exchange's hours.
+        ("adjusted", "false".to_owned()),
+        ("extended_hours", "false".to_owned()),
+    ];
+    question(month, query)
+}
+
+fn month_of(question: &Question) -> Option<Date> {
+    let (_, month) = question.query.iter().find(|(name, _)| *name == "month")?;
+    parse_date(&format!("{month}-01")).ok()
+}
+
+fn question(stem: String, query: Vec<(&'static str, String)>) -> Question {
+    Question { stem, path: vec!["query".to_owned()], query }
+}
+
+/// The zone of its days.
+fn new_york() -> TimeZone {
+    let found = jiff::tz::TimeZoneDatabase::bundled().get(papertape_core::market::TradingHours::US_ZONE);
+    found.unwrap_or(TimeZone::UTC)
+}

@@ -1,0 +1,249 @@
+//! Asks a source over HTTP: one request, one answer, of a bounded size and within a bounded time.
+//!
+//! A key travels as a query parameter, so no address of a request is ever told, logged or kept with
+//! its key, no library's error is passed on, and no redirect gets to know where it came from.
+
+use flate2::read::GzDecoder;
+use futures::future::{Either, select};
+use papertape_core::ports::Clock;
+use papertape_core::time::{http_date, retry_after};
+use reqwest::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap};
+use reqwest::{Client, ClientBuilder, Url};
+use secrecy::{ExposeSecret as _, SecretString};
+use std::io::Read as _;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+/// The largest answer, unpacked. The largest real ones, a month of minutes, have some megabytes.
+const MOST_BYTES: usize = 64 * 1024 * 1024;
+const MOST_REDIRECTS: usize = 3;
+/// The parameter that a key goes in; both sources that take one call it so.
+const KEY_PARAMETER: &str = "apikey";
+/// A shorter text is no secret, such as `demo`, and may well be part of an answer.
+const SHORTEST_SECRET: usize = 8;
+
+/// A request, without the source's address and without the key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Question {
+    /// What the file with its answer is called after the symbol.
+    pub(super) stem: String,
+    /// The parts of the path; an empty last one is a slash at the end.
+    pub(super) path: Vec<String>,
+    /// The query's parameters.
+    pub(super) query: Vec<(&'static str, String)>,
+}
+
+/// An answer.
+#[derive(Clone, Debug)]
+pub(super) struct Answer {
+    /// The status.
+    pub(super) status: u16,
+    /// The pause that it asks for.
+    pub(super) retry_after: Option<Duration>,
+    /// Binance's account of what this address has used in the minute.
+    pub(super) used_weight: Option<u64>,
+    /// The body, unpacked.
+    pub(super) body: Vec<u8>,
+}
+
+/// Why there is no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NoAnswer {
+    /// The source cannot be reached at all.
+    Unreachable(&'static str),
+    /// It can be, and did not answer whole.
+    Broken(&'static str),
+    /// The answer is of no use, however often it is asked for.
+    Useless(&'static str),
+}
+
+/// Asks one source.
+pub(super) struct Asker {
+    client: Client,
+    base: Url,
+    key: Option<SecretString>,
+    timeout: Duration,
+    clock: Arc<dyn Clock>,
+}
+
+impl Asker {
+    /// An asker of the source at this address.
+    ///
+    /// # Errors
+    /// An address that cannot be one, or a TLS library that cannot be set up.
+    pub(super) fn new(
+        base: &str,
+        key: Option<SecretString>,
+        timeout: Duration,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, String> {
+        let base = base_url(base)?;
+        // reqwest takes the process's provider. Where another part has installed one, that is kept.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        // A machine without a store of root certificates can still reach a local server.
+        let client = builder()
+            .build()
+            .or_else(|_| builder().tls_certs_only([]).build())
+            .map_err(|_| "the HTTP client cannot be built: TLS cannot be set up".to_owned())?;
+        Ok(Self { client, base, key, timeout, clock })
+    }
+
+    /// The address of a question, without the key.
+    pub(super) fn address(&self, question: &Question) -> String {
+        self.url(question).to_string()
+    }
+
+    /// Its path and query alone, without the key.
+    pub(super) fn relative(&self, question: &Question) -> String {
+        let url = self.url(question);
+        match url.query() {
+            Some(query) => format!("{}?{query}", url.path()),
+            None => url.path().to_owned(),
+        }
+    }
+
+    fn url(&self, question: &Question) -> Url {
+        let mut url = self.base.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().extend(&question.path);
+        }
+        url.query_pairs_mut().extend_pairs(&question.query);
+        url
+    }
+
+    /// Asks once.
+    pub(super) async fn ask(&self, question: &Question) -> Result<Answer, NoAnswer> {
+        let mut url = self.url(question);
+        if let Some(key) = &self.key {
+            url.query_pairs_mut().append_pair(KEY_PARAMETER, key.expose_secret());
+        }
+        let exchange = pin!(self.exchange(url));
+        match select(exchange, self.clock.sleep(self.timeout)).await {
+            Either::Left((answer, _)) => answer,
+            Either::Right(((), _)) => Err(NoAnswer::Broken("it did not answer in time")),
+        }
+    }
+
+    async fn exchange(&self, url: Url) -> Result<Answer, NoAnswer> {
+        let sent = self.client.get(url).header(ACCEPT_ENCODING, "gzip").send().await;
+        let mut response = sent.map_err(|error| no_answer(&error))?;
+        let (status, pause, used_weight, is_packed) = {
+            let headers = response.headers();
+            let packed = text(headers, CONTENT_ENCODING.as_str());
+            let packed = match packed.map(str::to_ascii_lowercase).as_deref() {
+                None | Some("identity" | "") => false,
+                Some("gzip" | "x-gzip") => true,
+                Some(_) => return Err(NoAnswer::Useless("its answer is packed in a way not asked for")),
+            };
+            let used = text(headers, "x-mbx-used-weight-1m").or_else(|| text(headers, "x-mbx-used-weight"));
+            let now = text(headers, "date").and_then(http_date).unwrap_or_else(|| self.clock.now());
+            let pause = text(headers, "retry-after").and_then(|value| retry_after(value, now));
+            (response.status().as_u16(), pause, used.and_then(|used| used.parse().ok()), packed)
+        };
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| no_answer(&error))? {
+            if body.len() + chunk.len() > MOST_BYTES {
+                return Err(TOO_LARGE);
+            }
+            body.extend_from_slice(&chunk);
+        }
+        if is_packed {
+            body = unpacked(&body)?;
+        }
+        Ok(Answer { status, retry_after: pause, used_weight, body: self.without_key(body) })
+    }
+
+    /// Whatever a source says of a key, it is not told further.
+    pub(super) fn scrubbed(&self, said: &str) -> String {
+        let Some(key) = self.key.as_ref().map(|key| key.expose_secret()) else { return said.to_owned() };
+        said.replace(key, "***").replace(&encoded(key), "***")
+    }
+
+    fn without_key(&self, body: Vec<u8>) -> Vec<u8> {
+        let Some(key) = self.key.as_ref().map(|key| key.expose_secret()) else { return body };
+        match str::from_utf8(&body) {
+            Ok(text) if key.len() >= SHORTEST_SECRET && text.contains(key) => {
+                text.replace(key, "***").into_bytes()
+            }
+            _ => body,
+        }
+    }
+}
+
+const TOO_LARGE: NoAnswer = NoAnswer::Useless("its answer has more than 64 MiB");
+
+fn builder() -> ClientBuilder {
+    Client::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .redirect(reqwest::redirect::Policy::custom(|attempt| {
+            let from = attempt.previous().last();
+            let stays = from.is_some_and(|from| {
+                from.host_str() == attempt.url().host_str()
+                    && (from.scheme() == attempt.url().scheme() || attempt.url().scheme() == "https")
+            });
+            if stays && attempt.previous().len() <= MOST_REDIRECTS {
+                attempt.follow()
+            } else {
+                attempt.stop()
+            }
+        }))
+        // The address before a redirect may hold the key.
+        .referer(false)
+        .retry(reqwest::retry::never())
+        .tcp_nodelay(true)
+        .user_agent(concat!("papertape/", env!("CARGO_PKG_VERSION")))
+}
+
+/// An address that questions can be added to.
+///
+/// # Errors
+/// Why it cannot be one; the address is not repeated where it may hold a secret.
+pub(super) fn base_url(text: &str) -> Result<Url, String> {
+    let url: Url = text.trim().parse().map_err(|_| "it is no address".to_owned())?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+        return Err("it must begin with http:// or https:// and name a host".to_owned());
+    }
+    if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
+        return Err("it may hold neither a user, nor a password, nor a query".to_owned());
+    }
+    Ok(url)
+}
+
+fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim)
+}
+
+/// The text as it stands in a query.
+fn encoded(text: &str) -> String {
+    let mut url = Url::parse("http://x/").expect("is an address");
+    url.query_pairs_mut().append_pair("k", text);
+    url.query().and_then(|query| query.strip_prefix("k=")).unwrap_or_default().to_owned()
+}
+
+fn unpacked(packed: &[u8]) -> Result<Vec<u8>, NoAnswer> {
+    let mut body = Vec::new();
+    let limit = u64::try_from(MOST_BYTES).unwrap_or(u64::MAX).saturating_add(1);
+    let read = GzDecoder::new(packed).take(limit).read_to_end(&mut body);
+    match read {
+        Ok(bytes) if bytes > MOST_BYTES => Err(TOO_LARGE),
+        Ok(_) => Ok(body),
+        Err(_) => Err(NoAnswer::Broken("its answer cannot be unpacked")),
+    }
+}
+
+/// What a library's error stands for. Its own text holds the address, and so the key.
+fn no_answer(error: &reqwest::Error) -> NoAnswer {
+    if error.is_connect() {
+        NoAnswer::Unreachable("it cannot be reached")
+    } else if error.is_timeout() {
+        NoAnswer::Broken("it did not answer in time")
+    } else if error.is_builder() {
+        NoAnswer::Useless("the question cannot be put to it")
+    } else if error.is_body() || error.is_decode() {
+        NoAnswer::Broken("its answer broke off before its end")
+    } else {
+        NoAnswer::Broken("the connection broke before an answer came")
+    }
+}

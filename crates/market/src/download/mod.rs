@@ -1,0 +1,309 @@
+//! Getting market data from sources on the network: asked politely, kept as they answered, gone on
+//! with where a download stopped.
+//!
+//! A source ([`SourceName`]) says what to ask and what an answer means, one file each; it asks nothing
+//! itself. The [`Downloader`] asks, at the source's pace, waits where it is told to, and writes every
+//! answer to its folder before it is used:
+//!
+//! ```text
+//! ROOT/SOURCE/KIND/SYMBOL/SYMBOL-PAGE.json          the answer
+//! ROOT/SOURCE/KIND/SYMBOL/.SYMBOL-PAGE.json.about   when it was asked for, what, and its hash
+//! ```
+//!
+//! A download that is begun again reads what is there and asks only for what is not, or was not over
+//! when it was asked for. So it may be stopped at any instant by dropping it. The files are read into
+//! a dataset by [`crate::import`].
+
+mod alpha_vantage;
+mod binance;
+mod client;
+mod config;
+mod gather;
+mod order;
+mod pacer;
+mod report;
+mod shelf;
+mod source;
+mod stooq;
+mod yahoo;
+
+pub use config::{AlphaVantageConfig, BinanceConfig, DownloadConfig, SourceName, StooqConfig, YahooConfig};
+pub use gather::gather;
+pub use order::{Order, Span, What};
+pub use report::{Ended, Event, Planned, Report, State, SymbolReport, Watch};
+pub(crate) use shelf::About;
+
+use client::{Answer, Asker, NoAnswer, Question};
+use pacer::{Pacer, backoff};
+use papertape_core::id::Symbol;
+use papertape_core::ports::Clock;
+use secrecy::SecretString;
+use shelf::{Kept, Shelf};
+use source::{Asked, Page, Source, Verdict, source};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often one question is asked before it is given up.
+const ATTEMPTS: u32 = 5;
+/// A pause of less is not worth telling.
+const TOLD_PAUSE: Duration = Duration::from_secs(2);
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DownloadError {
+    /// The source has nothing like what is ordered. Whoever orders must act.
+    #[error("{0}")]
+    Order(String),
+    /// The source cannot be asked at all as it is configured.
+    #[error("{0}")]
+    Setup(String),
+    /// A file cannot be read or written.
+    #[error("{} cannot be used: {error}", path.display())]
+    Disk {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        error: io::Error,
+    },
+}
+
+impl DownloadError {
+    fn disk(path: &Path, error: io::Error) -> Self {
+        Self::Disk { path: path.to_owned(), error }
+    }
+}
+
+/// Downloads from one source.
+pub struct Downloader {
+    name: SourceName,
+    source: Box<dyn Source>,
+    asker: Asker,
+    pacer: Pacer,
+    clock: Arc<dyn Clock>,
+    root: PathBuf,
+    max_wait: Duration,
+}
+
+/// What asking came to.
+enum Asking {
+    /// A page, and its file where it is worth one.
+    Page(Page, Option<Kept>),
+    /// The symbol's end.
+    Symbol(State, String),
+    /// The download's end.
+    End(Ended),
+}
+
+impl Downloader {
+    /// A downloader that keeps its files below `root`. A key is needed where the source takes one.
+    ///
+    /// # Errors
+    /// [`DownloadError::Setup`]: an address that cannot be one, or a key that is missing.
+    pub fn new(
+        name: SourceName,
+        config: &DownloadConfig,
+        key: Option<SecretString>,
+        root: impl Into<PathBuf>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, DownloadError> {
+        let (url, per_minute) = config.endpoint(name);
+        if key.is_none() && name.needs_key() {
+            return Err(DownloadError::Setup(format!("{} answers nothing without a key", name.as_str())));
+        }
+        let timeout = Duration::from_secs(config.timeout_secs);
+        let asker = Asker::new(url, key, timeout, Arc::clone(&clock))
+            .map_err(|reason| DownloadError::Setup(format!("{}: {reason}", name.as_str())))?;
+        Ok(Self {
+            name,
+            source: source(name),
+            asker,
+            pacer: Pacer::new(per_minute, Arc::clone(&clock)),
+            clock,
+            root: root.into(),
+            max_wait: Duration::from_secs(config.max_wait_secs),
+        })
+    }
+
+    /// What [`run`](Self::run) would ask now: for each symbol the first question whose answer is not
+    /// there. Asks nothing.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn plan(&self, order: &Order) -> Result<Vec<Planned>, DownloadError> {
+        self.source.check(order).map_err(DownloadError::Order)?;
+        let mut plan = Vec::new();
+        for symbol in order.symbols() {
+            let shelf = self.shelf(order, symbol);
+            let mut question = Some(self.source.first(order, symbol, self.clock.now()));
+            let mut kept = 0;
+            while let Some(open) = &question {
+                let Some((page, _)) = self.kept(&shelf, order, symbol, open)? else { break };
+                kept += 1;
+                question = page.next;
+            }
+            let ask = question.map(|question| self.asker.address(&question));
+            plan.push(Planned { symbol: symbol.clone(), kept, ask });
+        }
+        Ok(plan)
+    }
+
+    /// Downloads what is ordered. May be dropped at any instant: what was kept is there next time.
+    ///
+    /// # Errors
+    /// [`DownloadError::Order`] where the source has nothing of the kind, and
+    /// [`DownloadError::Disk`]. What the source refuses is in the report.
+    pub async fn run(&mut self, order: &Order, watch: &dyn Watch) -> Result<Report, DownloadError> {
+        self.source.check(order).map_err(DownloadError::Order)?;
+        let (format, _) = self.source.format(order.what);
+        let mut report = Report::new(self.name, self.source.kind(order), format);
+        for (at, symbol) in order.symbols().iter().enumerate() {
+            let mut of_symbol = SymbolReport::new(symbol.clone());
+            if report.ended.is_none() {
+                watch.see(&Event::Begun { symbol, at, of: order.symbols().len() });
+                report.ended = self.symbol(order, &mut of_symbol, &mut report, watch).await?;
+                watch.see(&Event::Ended { report: &of_symbol });
+            }
+            report.symbols.push(of_symbol);
+        }
+        Ok(report)
+    }
+
+    /// Follows a symbol's pages to their end. The answer says whether the download ends here.
+    async fn symbol(
+        &mut self,
+        order: &Order,
+        of_symbol: &mut SymbolReport,
+        report: &mut Report,
+        watch: &dyn Watch,
+    ) -> Result<Option<Ended>, DownloadError> {
+        let symbol = of_symbol.symbol.clone();
+        let shelf = self.shelf(order, &symbol);
+        let mut question = self.source.first(order, &symbol, self.clock.now());
+        loop {
+            let (page, kept, is_new) = match self.kept(&shelf, order, &symbol, &question)? {
+                Some((page, kept)) => (page, Some(kept), false),
+                None => match self.ask(&shelf, order, &symbol, &question, report, watch).await? {
+                    Asking::Page(page, kept) => (page, kept, true),
+                    Asking::Symbol(state, reason) => {
+                        of_symbol.state = state;
+                        of_symbol.reason = Some(reason);
+                        return Ok(None);
+                    }
+                    Asking::End(ended) => return Ok(Some(ended)),
+                },
+            };
+            let bytes = kept.as_ref().map_or(0, |kept| kept.body.len() as u64);
+            report.kept += u64::from(!is_new);
+            if is_new {
+                report.bytes += bytes;
+                self.pacer.hold(page.pause.unwrap_or_default());
+            }
+            of_symbol.add(&page, kept.map(|kept| kept.path));
+            watch.see(&Event::Page { symbol: &symbol, rows: page.rows, bytes, is_new });
+            match page.next {
+                Some(next) => question = next,
+                None => break,
+            }
+        }
+        of_symbol.state = State::Complete;
+        Ok(None)
+    }
+
+    /// The page that is there for good; `None` where it has to be asked for.
+    fn kept(
+        &self,
+        shelf: &Shelf,
+        order: &Order,
+        symbol: &Symbol,
+        question: &Question,
+    ) -> Result<Option<(Page, Kept)>, DownloadError> {
+        let Some(mut kept) = shelf.find(&question.stem)? else { return Ok(None) };
+        let body = std::mem::take(&mut kept.body);
+        let answer = Answer { status: 200, retry_after: None, used_weight: None, body };
+        let asked = Asked { order, symbol, question, fetched_at: kept.fetched_at };
+        let verdict = self.source.read(&asked, &answer);
+        kept.body = answer.body;
+        Ok(match verdict {
+            Verdict::Page(page) if page.settled => Some((page, kept)),
+            _ => None,
+        })
+    }
+
+    /// Asks a question until there is an answer, or until there will be none.
+    async fn ask(
+        &mut self,
+        shelf: &Shelf,
+        order: &Order,
+        symbol: &Symbol,
+        question: &Question,
+        report: &mut Report,
+        watch: &dyn Watch,
+    ) -> Result<Asking, DownloadError> {
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            self.wait().await;
+            self.pacer.sent();
+            report.asked += 1;
+            // What was not over before the question may be over in the answer, but need not be.
+            let fetched_at = self.clock.now();
+            let asked = Asked { order, symbol, question, fetched_at };
+            let (verdict, answer) = match self.asker.ask(question).await {
+                Ok(answer) => (self.source.read(&asked, &answer), Some(answer)),
+                Err(NoAnswer::Unreachable(why)) if attempt >= ATTEMPTS => {
+                    return Ok(Asking::End(Ended::Unreachable(why.to_owned())));
+                }
+                Err(NoAnswer::Unreachable(why) | NoAnswer::Broken(why)) => {
+                    (Verdict::Broken(why.to_owned()), None)
+                }
+                Err(NoAnswer::Useless(why)) => (Verdict::Refused(why.to_owned()), None),
+            };
+            let told = |said: &str| self.asker.scrubbed(said);
+            let (pause, why) = match verdict {
+                Verdict::Page(page) => {
+                    let answer = answer.filter(|answer| answer.status == 200);
+                    let relative = self.asker.relative(question);
+                    let keep = |answer: Answer| shelf.keep(&question.stem, answer.body, fetched_at, relative);
+                    return Ok(Asking::Page(page, answer.map(keep).transpose()?));
+                }
+                Verdict::Unknown(said) => return Ok(Asking::Symbol(State::Unknown, told(&said))),
+                Verdict::Refused(said) => return Ok(Asking::Symbol(State::Refused, told(&said))),
+                Verdict::Denied(said) => return Ok(Asking::End(Ended::Denied(told(&said)))),
+                Verdict::Quota(said) => return Ok(Asking::End(Ended::Quota(told(&said)))),
+                Verdict::Busy { pause, said } => {
+                    let said = told(&said);
+                    let pause = pause.unwrap_or_default().max(backoff(attempt));
+                    if attempt >= ATTEMPTS || pause > self.max_wait {
+                        return Ok(Asking::End(Ended::Busy { pause_secs: pause.as_secs(), said }));
+                    }
+                    (pause, said)
+                }
+                Verdict::Broken(said) if attempt >= ATTEMPTS => {
+                    return Ok(Asking::Symbol(State::Failed, told(&said)));
+                }
+                Verdict::Broken(said) => (backoff(attempt), told(&said)),
+            };
+            self.pacer.hold(pause);
+            if pause >= TOLD_PAUSE {
+                watch.see(&Event::Waiting { symbol, pause, why: &why });
+            }
+            tracing::debug!(%symbol, attempt, pause_secs = pause.as_secs(), why, "asks again");
+        }
+    }
+
+    async fn wait(&self) {
+        let wait = self.pacer.wait();
+        if !wait.is_zero() {
+            self.clock.sleep(wait).await;
+        }
+    }
+
+    fn shelf(&self, order: &Order, symbol: &Symbol) -> Shelf {
+        let (_, extension) = self.source.format(order.what);
+        Shelf::new(&self.root, self.name.as_str(), &self.source.kind(order), symbol, extension)
+    }
+}

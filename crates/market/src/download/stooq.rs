@@ -1,0 +1,114 @@
+//! Stooq's history as CSV: `/q/d/l/?s=aapl.us&i=d`.
+//!
+//! It answers everything with 200: data, `No data`, the end of the day's quota, and web pages.
+
+use super::client::{Answer, Question};
+use super::order::{Order, Span, What};
+use super::source::{Asked, Page, Source, Verdict, by_status, compact, shown};
+use papertape_core::id::Symbol;
+use papertape_core::time::{Date, Timestamp, parse_date};
+use std::time::Duration;
+
+const COLUMNS: &str = "Date,Open,High,Low,Close";
+
+pub(super) struct Stooq;
+
+impl Source for Stooq {
+    fn check(&self, order: &Order) -> Result<(), String> {
+        match order.what {
+            What::Bars { span: Span::Day, .. } => Ok(()),
+            What::Bars { .. } => Err("stooq is asked for daily bars alone: leave --interval out".to_owned()),
+            What::News => Err("stooq has no news for download; alpha-vantage does".to_owned()),
+        }
+    }
+
+    fn kind(&self, _order: &Order) -> String {
+        "1d".to_owned()
+    }
+
+    fn format(&self, _what: What) -> (&'static str, &'static str) {
+        ("stooq-csv", "csv")
+    }
+
+    fn first(&self, order: &Order, symbol: &Symbol, _now: Timestamp) -> Question {
+        let name = symbol.as_str().to_ascii_lowercase();
+        // Without a market it would be of Warsaw; an index (`^spx`) or a pair has none.
+        let name = if name.contains(['.', '^', '=']) { name } else { format!("{name}.us") };
+        Question {
+            stem: format!("{}-{}", compact(order.from), compact(order.to)),
+            path: ["q", "d", "l", ""].map(str::to_owned).to_vec(),
+            query: vec![
+                ("s", name),
+                ("d1", compact(order.from)),
+                ("d2", compact(order.to)),
+                ("i", "d".to_owned()),
+                // Without any of its adjustments: prices as they were traded.
+                ("o", "1111111".to_owned()),
+            ],
+        }
+    }
+
+    fn read(&self, asked: &Asked<'_>, answer: &Answer) -> Verdict {
+        let text = String::from_utf8_lossy(&answer.body);
+        let text = text.trim_start_matches('\u{feff}').trim();
+        if text.contains("Exceeded the daily hits limit") || text.contains("Przekroczony dzienny limit") {
+            return Verdict::Quota("it says: Exceeded the daily hits limit".to_owned());
+        }
+        if answer.status != 200 {
+            return by_status(answer, None);
+        }
+        if text.starts_with("No data") || text.starts_with("Brak danych") {
+            return Verdict::Unknown("No data: it has no such symbol, or nothing of these days".to_owned());
+        }
+        if text.to_ascii_lowercase().contains("apikey") {
+            return Verdict::Denied("it asks for a key".to_owned());
+        }
+        if text.starts_with('<') {
+            return Verdict::Denied(
+                "it answers with a web page instead of data, as it does when it takes the reader for a robot"
+                    .to_owned(),
+            );
+        }
+        match rows(text) {
+            Ok(dates) => Verdict::Page(page(asked, &dates)),
+            Err(reason) => Verdict::Broken(reason),
+        }
+    }
+}
+
+/// The days of its rows. It sometimes writes warnings before the header.
+fn rows(text: &str) -> Result<Vec<Date>, String> {
+    let mut lines = text.lines().skip_while(|line| !line.starts_with(COLUMNS));
+    let Some(header) = lines.next() else {
+        let first = text.lines().next().unwrap_or_default();
+        return Err(match first {
+            "" => "it gave an empty answer".to_owned(),
+            first => format!("its answer is no table: {}", shown(first)),
+        });
+    };
+    let fields = header.split(',').count();
+    let read = |line: &str| {
+        let date = line.split(',').next().map(parse_date);
+        match date {
+            Some(Ok(date)) if line.split(',').count() == fields => Ok(date),
+            _ => Err(format!("its answer breaks off, or is no table: {}", shown(line))),
+        }
+    };
+    lines.filter(|line| !line.trim().is_empty()).map(read).collect()
+}
+
+fn page(asked: &Asked<'_>, dates: &[Date]) -> Page {
+    // A day's row is there for good some hours after the day.
+    let over = asked.order.end().checked_add(Duration::from_secs(12 * 3600));
+    let settled = over.is_ok_and(|over| asked.fetched_at >= over);
+    let today = asked.fetched_at.to_zoned(jiff::tz::TimeZone::UTC).date();
+    let mut notes = vec![
+        "stooq gives neither splits nor dividends: import them from a table of actions, or results are \
+         wrong around them"
+            .to_owned(),
+    ];
+    if dates.last().is_some_and(|last| *last >= today) {
+        notes.push("its last bar is of a day that may not be over: only its open is taken".to_owned());
+    }
+    Page { rows: u64::try_from(dates.len()).unwrap_or(u64::MAX), settled, notes, ..Page::default() }
+}

@@ -1,0 +1,118 @@
+//! Yahoo's chart API: `/v8/finance/chart/SYMBOL`.
+//!
+//! Its prices are divided by every split until now, so a question always reaches until now: only then
+//! are all the splits among its events, by which the importer turns the prices back.
+
+use super::client::{Answer, Question};
+use super::order::{Order, Span, What};
+use super::source::{Asked, Page, Source, Verdict, by_status, compact, json, shown};
+use crate::import::yahoo_chart::Chart;
+use papertape_core::id::Symbol;
+use papertape_core::time::Timestamp;
+use serde_json::Value;
+
+/// The lengths of bars that it has.
+const MINUTES: [u32; 6] = [1, 2, 5, 15, 30, 60];
+const DAY_SECS: i64 = 86_400;
+
+pub(super) struct Yahoo;
+
+impl Source for Yahoo {
+    fn check(&self, order: &Order) -> Result<(), String> {
+        match order.what {
+            What::News => Err("yahoo has no news for download; alpha-vantage does".to_owned()),
+            What::Bars { span: Span::Minutes(minutes), .. } if !MINUTES.contains(&minutes) => {
+                Err(format!("yahoo has no bars of {minutes} minutes; it has 1m, 2m, 5m, 15m, 30m, 1h and 1d"))
+            }
+            What::Bars { .. } => Ok(()),
+        }
+    }
+
+    fn kind(&self, order: &Order) -> String {
+        interval(order.what)
+    }
+
+    fn format(&self, _what: What) -> (&'static str, &'static str) {
+        ("yahoo-chart", "json")
+    }
+
+    fn first(&self, order: &Order, symbol: &Symbol, now: Timestamp) -> Question {
+        // A day begins up to 14 hours before it does in UTC: what is too early is left out later.
+        let from = order.begin().as_second() - DAY_SECS;
+        let until = now.as_second().max(from + DAY_SECS);
+        Question {
+            stem: compact(order.from),
+            path: ["v8", "finance", "chart", symbol.as_str()].map(str::to_owned).to_vec(),
+            query: vec![
+                ("period1", from.to_string()),
+                ("period2", until.to_string()),
+                ("interval", interval(order.what)),
+                ("events", "div,split".to_owned()),
+            ],
+        }
+    }
+
+    fn read(&self, asked: &Asked<'_>, answer: &Answer) -> Verdict {
+        let body = match json(answer) {
+            Ok(body) => body,
+            // It refuses in plain text too: `Too Many Requests`.
+            Err(_) if answer.status != 200 => {
+                let said = String::from_utf8_lossy(&answer.body);
+                let said =
+                    Some(&*said).filter(|said| !said.trim_start().starts_with('<') && !said.is_empty());
+                return by_status(answer, said);
+            }
+            Err(reason) => return Verdict::Broken(reason),
+        };
+        let error = ["/chart/error", "/finance/error"].into_iter().find_map(|at| body.pointer(at));
+        if let Some(error) = error.filter(|error| !error.is_null()) {
+            return refused(answer, error);
+        }
+        if answer.status != 200 {
+            return by_status(answer, None);
+        }
+        match Chart::read(&body) {
+            Ok(chart) => Verdict::Page(page(asked, &chart)),
+            Err(reason) => Verdict::Broken(format!("its answer is none of its charts: {reason}")),
+        }
+    }
+}
+
+fn refused(answer: &Answer, error: &Value) -> Verdict {
+    let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
+    let said = shown(&format!("{}: {}", text("code"), text("description")));
+    match answer.status {
+        404 => Verdict::Unknown(said),
+        // The days before the first of a symbol.
+        400 if said.contains("Data doesn't exist") => {
+            Verdict::Page(Page { settled: true, notes: vec![said], ..Page::default() })
+        }
+        200 => Verdict::Refused(said),
+        _ => by_status(answer, Some(&said)),
+    }
+}
+
+fn page(asked: &Asked<'_>, chart: &Chart) -> Page {
+    let today = asked.fetched_at.to_zoned(chart.zone.clone()).date();
+    let newest = chart.times.last().map(|at| chart.date(*at));
+    let is_unfinished = chart.is_unfinished_at_its_end(Some(asked.fetched_at));
+    let reached = newest.is_some_and(|newest| newest >= asked.order.to && !is_unfinished);
+    let mut notes = Vec::new();
+    if is_unfinished && newest.is_some_and(|newest| newest <= asked.order.to) {
+        notes.push("its last bar is not over: only its open is taken".to_owned());
+    }
+    let empty = chart.empty_rows();
+    if empty > 0 {
+        notes.push(format!("{empty} of its rows are empty and left out, as of days without trading"));
+    }
+    let rows = u64::try_from(chart.times.len()).unwrap_or(u64::MAX);
+    Page { rows, settled: reached || today > asked.order.to, notes, ..Page::default() }
+}
+
+fn interval(what: What) -> String {
+    match what {
+        What::Bars { span: Span::Minutes(60), .. } => "60m".to_owned(),
+        What::Bars { span, .. } => span.to_string(),
+        What::News => "news".to_owned(),
+    }
+}

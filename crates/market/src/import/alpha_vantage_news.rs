@@ -1,0 +1,93 @@
+//! Alpha Vantage's news: the `feed` of `NEWS_SENTIMENT`.
+
+use super::fields;
+use super::format::{At, Format, Halt, Hints, Sink};
+use super::row::Row;
+use super::source::Source;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use papertape_core::id::{ContentHash, Symbol};
+use papertape_core::market::News;
+use papertape_core::time::Timestamp;
+use serde_json::Value;
+
+/// Reads the feed. Its sentiments are not read: nobody says when they were computed, or from what.
+pub(super) struct AlphaVantageNews;
+
+impl Format for AlphaVantageNews {
+    fn name(&self) -> &'static str {
+        "alpha-vantage-news"
+    }
+
+    fn about(&self) -> &'static str {
+        "Alpha Vantage's NEWS_SENTIMENT: headlines and summaries, times in UTC"
+    }
+
+    fn recognises(&self, _file_name: &str, head: &[u8]) -> bool {
+        let head = String::from_utf8_lossy(head);
+        let first = head.trim_start();
+        first.starts_with('{')
+            && (first.contains("\"sentiment_score_definition\"")
+                || first.contains("\"overall_sentiment_score\""))
+    }
+
+    fn read(&self, source: &Source, _hints: &Hints, sink: &mut dyn Sink) -> Result<(), Halt> {
+        let body: Value = serde_json::from_slice(&source.all()?)
+            .map_err(|error| Halt::file(error.line() as u64, format!("it is no whole JSON: {error}")))?;
+        let feed = Feed::read(&body).map_err(|reason| Halt::file(1, reason))?;
+        for (at, item) in feed.items.iter().enumerate() {
+            let path = format!("$.feed[{at}]");
+            sink.row(At { line: 1, path: Some(&path) }, row(item), item)?;
+        }
+        Ok(())
+    }
+}
+
+/// A feed as it came.
+pub(crate) struct Feed<'a> {
+    /// Its items.
+    pub(crate) items: &'a [Value],
+}
+
+impl<'a> Feed<'a> {
+    /// Finds the items of an answer.
+    pub(crate) fn read(body: &'a Value) -> Result<Self, String> {
+        let items = body.get("feed").and_then(Value::as_array).ok_or("it has no list `feed`")?;
+        Ok(Self { items })
+    }
+
+    /// When an item was published, `20240510T133000` in UTC.
+    pub(crate) fn published_at(item: &Value) -> Result<Timestamp, String> {
+        let text = item.get("time_published").and_then(Value::as_str).unwrap_or_default();
+        let at: Result<DateTime, _> = match text.len() {
+            13 => DateTime::strptime("%Y%m%dT%H%M", text),
+            _ => DateTime::strptime("%Y%m%dT%H%M%S", text),
+        };
+        let at = at.map_err(|_| format!("time_published: {} is no time", fields::shown(text)))?;
+        let at = at.to_zoned(TimeZone::UTC).map_err(|_| "time_published: it is out of range".to_owned())?;
+        Ok(at.timestamp())
+    }
+}
+
+fn row(item: &Value) -> Result<Row, String> {
+    let text =
+        |key: &str| item.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
+    let headline = text("title").ok_or("it has no `title`")?.to_owned();
+    let published_at = Some(Feed::published_at(item)?);
+    let url = text("url").map(str::to_owned);
+    let mut symbols = Vec::new();
+    for one in item.get("ticker_sentiment").and_then(Value::as_array).into_iter().flatten() {
+        let ticker =
+            one.get("ticker").and_then(Value::as_str).ok_or("a `ticker_sentiment` names no ticker")?;
+        symbols.push(fields::symbol(ticker)?);
+    }
+    symbols.sort_unstable();
+    symbols.dedup();
+    // One item is found under each of its symbols, and is one all the same.
+    let identity = url.clone().unwrap_or_else(|| format!("{published_at:?} {headline}"));
+    let id = format!("av-{}", &ContentHash::of(identity.as_bytes()).to_hex()[..16]);
+    let source = text("source").unwrap_or("unknown").to_owned();
+    let body = text("summary").map(str::to_owned);
+    let item = News { id, symbols: symbols as Vec<Symbol>, source, headline, body, url };
+    Ok(Row::News { published_at, item })
+}

@@ -1,0 +1,148 @@
+//! Binance's klines: a list of lists, as `/api/v3/klines` answers.
+
+use super::BarRest;
+use super::fields;
+use super::format::{At, Format, Halt, Hints, Sink};
+use super::row::{BarRow, BarTime, Basis, Row};
+use super::source::Source;
+use crate::download::About;
+use jiff::tz::TimeZone;
+use papertape_core::id::Symbol;
+use papertape_core::market::Interval;
+use papertape_core::money::{Price, Quantity};
+use papertape_core::time::Timestamp;
+use serde_json::Value;
+
+const DAY_MINUTES: i64 = 1440;
+/// Times of this many units or more since 1970 are microseconds; in milliseconds it is the year 5138.
+const FIRST_MICROS: i64 = 100_000_000_000_000;
+
+/// Reads the answers. The symbol is not in them: it is the file's name up to the first `-`.
+pub(super) struct BinanceKlines;
+
+impl Format for BinanceKlines {
+    fn name(&self) -> &'static str {
+        "binance-klines"
+    }
+
+    fn about(&self) -> &'static str {
+        "Binance's klines; the symbol is the file's name up to the first `-`"
+    }
+
+    fn recognises(&self, _file_name: &str, head: &[u8]) -> bool {
+        let head: Vec<u8> = head.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        // [[1499040000000,"0.01634790",
+        let Some(rest) = head.strip_prefix(b"[[") else { return false };
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        digits >= 12 && rest[digits..].starts_with(b",\"")
+    }
+
+    fn read(&self, source: &Source, hints: &Hints, sink: &mut dyn Sink) -> Result<(), Halt> {
+        let body: Value = serde_json::from_slice(&source.all()?)
+            .map_err(|error| Halt::file(error.line() as u64, format!("it is no whole JSON: {error}")))?;
+        let rows = body.as_array().ok_or_else(|| Halt::file(1, "it is no list of klines"))?;
+        let symbol = symbol(source, hints).map_err(|reason| Halt::file(1, reason))?;
+        let taken_at = match source.plain_path()? {
+            Some(path) => About::of(path)?.map(|about| about.fetched_at),
+            None => None,
+        };
+        for (at, row) in rows.iter().enumerate() {
+            let kline = Kline::read(row);
+            let is_open_only = match (&kline, taken_at) {
+                (Ok(kline), Some(taken_at)) => kline.closes_at >= taken_at,
+                // Nothing in the file says whether its newest was over.
+                _ => at + 1 == rows.len(),
+            };
+            let bar = kline.and_then(|kline| kline.bar(&symbol, is_open_only, hints));
+            let path = format!("$[{at}]");
+            sink.row(At { line: 1, path: Some(&path) }, bar.map(Row::Bar), row)?;
+        }
+        Ok(())
+    }
+}
+
+/// `BTCUSDT-20240101T000000Z.json` is of BTCUSDT.
+fn symbol(source: &Source, hints: &Hints) -> Result<Symbol, String> {
+    if let Some(symbol) = &hints.symbol {
+        return Ok(symbol.clone());
+    }
+    let name = source.file_name();
+    let name = name.split(['-', '.']).next().unwrap_or_default();
+    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric()) {
+        return Err(
+            "its name does not begin with a symbol and `-`, and the file does not name one".to_owned()
+        );
+    }
+    Ok(Symbol::from(name.to_ascii_uppercase()))
+}
+
+/// One bar of Binance's.
+pub(crate) struct Kline {
+    /// When it begins.
+    pub(crate) opens_at: Timestamp,
+    /// The last instant that is part of it.
+    pub(crate) closes_at: Timestamp,
+    open: Price,
+    high: Price,
+    low: Price,
+    close: Price,
+    volume: Quantity,
+}
+
+impl Kline {
+    /// Reads one: times, prices and the volume in the base asset.
+    pub(crate) fn read(row: &Value) -> Result<Self, String> {
+        let row = row.as_array().filter(|row| row.len() >= 7).ok_or("a kline has 7 values or more")?;
+        let number = |at: usize| match &row[at] {
+            Value::String(text) => Ok(text.clone()),
+            Value::Number(number) => Ok(number.to_string()),
+            other => Err(format!("{other} is no number")),
+        };
+        let kline = Self {
+            opens_at: instant(&row[0])?,
+            closes_at: instant(&row[6])?,
+            open: fields::price("open", &number(1)?)?,
+            high: fields::price("high", &number(2)?)?,
+            low: fields::price("low", &number(3)?)?,
+            close: fields::price("close", &number(4)?)?,
+            volume: fields::quantity("volume", &number(5)?)?,
+        };
+        if kline.closes_at <= kline.opens_at {
+            return Err("it closes before it opens".to_owned());
+        }
+        Ok(kline)
+    }
+
+    fn bar(self, symbol: &Symbol, is_open_only: bool, hints: &Hints) -> Result<BarRow, String> {
+        let length = self.closes_at.as_millisecond() - self.opens_at.as_millisecond() + 1;
+        let minutes = length / 60_000;
+        let at = if minutes == DAY_MINUTES {
+            BarTime::Day(self.opens_at.to_zoned(TimeZone::UTC).date())
+        } else {
+            let interval = u16::try_from(minutes).ok().and_then(Interval::of_minutes);
+            let interval = interval.filter(|_| length % 60_000 == 0);
+            let interval = interval.ok_or_else(|| format!("bars of {minutes} minutes cannot be kept"))?;
+            BarTime::Within { opens_at: self.opens_at, interval }
+        };
+        let rest = BarRest { high: self.high, low: self.low, close: self.close, volume: self.volume };
+        Ok(BarRow {
+            symbol: symbol.clone(),
+            at,
+            open: self.open,
+            rest: (!is_open_only).then_some(rest),
+            basis: hints.basis.unwrap_or(Basis::AsTraded),
+            adjusted_close: None,
+        })
+    }
+}
+
+fn instant(value: &Value) -> Result<Timestamp, String> {
+    let refuse = || format!("{value} is no time");
+    let number = value.as_i64().ok_or_else(refuse)?;
+    let at = if number >= FIRST_MICROS {
+        Timestamp::from_microsecond(number)
+    } else {
+        Timestamp::from_millisecond(number)
+    };
+    at.map_err(|_| refuse())
+}

@@ -1,0 +1,134 @@
+//! Any kind of rows as lines of JSON: an object a line.
+
+use super::fields::shown;
+use super::format::{Format, Halt, Hints, Sink};
+use super::kind::{self, Kind};
+use super::records::{Records, Slot, Take, normal};
+use super::source::Source;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::{BufRead, Read as _};
+
+/// The longest line that is read.
+const LINE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Any kind of rows as lines of JSON.
+pub(super) struct Jsonl;
+
+impl Format for Jsonl {
+    fn name(&self) -> &'static str {
+        "jsonl"
+    }
+
+    fn about(&self) -> &'static str {
+        "an object a line: bars, actions, news, figures, a calendar"
+    }
+
+    fn recognises(&self, _file_name: &str, head: &[u8]) -> bool {
+        let text = String::from_utf8_lossy(head);
+        // A line longer than the head is news, with a text.
+        let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        match serde_json::from_str::<BTreeMap<String, Value>>(line) {
+            Ok(object) => Kind::of(&columns(&object)).is_some(),
+            Err(_) => line.trim_start().starts_with('{') && line.contains("published"),
+        }
+    }
+
+    fn read(&self, source: &Source, hints: &Hints, sink: &mut dyn Sink) -> Result<(), Halt> {
+        kind::read(&Lines { source }, source, hints, sink)
+    }
+}
+
+fn columns(object: &BTreeMap<String, Value>) -> Vec<String> {
+    object.keys().map(|key| normal(key)).collect()
+}
+
+struct Lines<'s> {
+    source: &'s Source,
+}
+
+impl Records for Lines<'_> {
+    /// Those of the first object.
+    fn columns(&self) -> Result<Vec<String>, Halt> {
+        let mut found = None;
+        let ended = each_line(self.source, &mut |number, line| {
+            let object = line.and_then(object).map_err(|reason| Halt::file(number, reason))?;
+            found = Some(columns(&object));
+            Err(Halt::Enough)
+        });
+        match (ended, found) {
+            (_, Some(columns)) => Ok(columns),
+            (Ok(()) | Err(Halt::Enough), None) => Err(Halt::file(1, "the file is empty")),
+            (Err(halt), None) => Err(halt),
+        }
+    }
+
+    fn each(&self, slots: &[Slot], take: Take<'_>) -> Result<(), Halt> {
+        each_line(self.source, &mut |number, line| {
+            let raw = *line.as_ref().unwrap_or(&"");
+            let fields = line.and_then(object).map(|object| {
+                let named: BTreeMap<String, String> =
+                    object.into_iter().map(|(key, value)| (normal(&key), text(value))).collect();
+                let field = |slot: &Slot| {
+                    let values = slot.iter().filter_map(|name| named.get(*name));
+                    values.into_iter().find(|value| !value.is_empty()).cloned().unwrap_or_default()
+                };
+                slots.iter().map(field).collect::<Vec<String>>()
+            });
+            match fields {
+                Ok(fields) => {
+                    let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
+                    take(number, Ok(&fields), &raw)
+                }
+                Err(reason) => take(number, Err(reason), &raw),
+            }
+        })
+    }
+}
+
+fn object(line: &str) -> Result<BTreeMap<String, Value>, String> {
+    serde_json::from_str(line).map_err(|error| format!("it is no JSON object: {error}"))
+}
+
+/// A value as a field of a table has it: lists by commas.
+fn text(value: Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.trim().to_owned(),
+        Value::Array(items) => items.into_iter().map(text).collect::<Vec<_>>().join(","),
+        other => other.to_string(),
+    }
+}
+
+/// Gives every line that is not blank, with its number from 1, or why it cannot be read. A line that is
+/// too long is passed over.
+pub(super) fn each_line(
+    source: &Source,
+    take: &mut dyn FnMut(u64, Result<&str, String>) -> Result<(), Halt>,
+) -> Result<(), Halt> {
+    let mut reader = source.open()?;
+    let mut bytes = Vec::new();
+    let mut number = 0;
+    loop {
+        bytes.clear();
+        number += 1;
+        if reader.by_ref().take(LINE_BYTES).read_until(b'\n', &mut bytes)? == 0 {
+            return Ok(());
+        }
+        let is_long = bytes.len() as u64 == LINE_BYTES && bytes.last() != Some(&b'\n');
+        if is_long {
+            reader.skip_until(b'\n')?;
+            take(number, Err("a line of more than 64 MiB".to_owned()))?;
+            continue;
+        }
+        let line = std::str::from_utf8(bytes.trim_ascii());
+        match line {
+            Ok("") => {}
+            Ok(line) => take(number, Ok(line))?,
+            Err(_) => {
+                let text = String::from_utf8_lossy(&bytes);
+                take(number, Err(format!("{} is no UTF-8", shown(&text))))?;
+            }
+        }
+    }
+}

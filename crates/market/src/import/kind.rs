@@ -1,0 +1,233 @@
+//! The kinds of records, by their columns, and how a record becomes a row.
+
+use super::bars::BarReader;
+use super::fields;
+use super::format::{At, Halt, Hints, Sink};
+use super::records::{Records, Slot, kind_of};
+use super::row::{DayRow, InstrumentRow, Row};
+use super::source::Source;
+use jiff::tz::TimeZone;
+use papertape_core::id::{ContentHash, Symbol};
+use papertape_core::ledger::{CorporateAction, CorporateActionKind};
+use papertape_core::market::{Fundamental, MacroPoint, News};
+use papertape_core::money::Price;
+use papertape_core::time::Timestamp;
+use rust_decimal::Decimal;
+
+const SYMBOL: Slot = &["symbol", "ticker", "code", "instrument"];
+const PUBLISHED: Slot =
+    &["publishedat", "published", "publicationdate", "timepublished", "releasedate", "filed"];
+
+/// What a record is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Bars,
+    Actions,
+    Instruments,
+    News,
+    Fundamentals,
+    Macros,
+    Calendar,
+}
+
+impl Kind {
+    /// By the columns that only this kind has.
+    pub(super) fn of(columns: &[String]) -> Option<Self> {
+        let has = |name: &str| columns.iter().any(|column| column == name);
+        let any = |slot: Slot| slot.iter().any(|name| has(name));
+        Some(if has("exdate") && has("kind") {
+            Self::Actions
+        } else if any(HEADLINE) {
+            Self::News
+        } else if has("metric") && any(SYMBOL) {
+            Self::Fundamentals
+        } else if has("series") && has("value") {
+            Self::Macros
+        } else if any(super::bars::OPEN) && any(super::bars::TIME) {
+            Self::Bars
+        } else if any(SYMBOL) && (has("name") || has("currency")) {
+            Self::Instruments
+        } else if has("date") && columns.iter().all(|c| ["date", "opensat", "closesat"].contains(&&**c)) {
+            Self::Calendar
+        } else {
+            return None;
+        })
+    }
+
+    fn slots(self) -> &'static [Slot] {
+        match self {
+            Self::Bars => super::bars::SLOTS,
+            Self::Actions => &[SYMBOL, &["exdate"], &["kind"], &["value"]],
+            Self::Instruments => &[SYMBOL, &["name"], &["currency"]],
+            Self::News => &[
+                PUBLISHED_NEWS,
+                HEADLINE,
+                &["id", "uuid", "guid"],
+                &["symbols", "tickers", "symbol", "ticker"],
+                &["source", "publisher", "provider"],
+                &["body", "text", "summary", "content", "description"],
+                &["url", "link"],
+            ],
+            Self::Fundamentals => &[
+                SYMBOL,
+                &["metric"],
+                &["periodend", "fiscaldateending", "period"],
+                &["value"],
+                &["unit"],
+                PUBLISHED,
+            ],
+            Self::Macros => &[&["series"], &["period", "date"], &["value"], &["unit"], PUBLISHED],
+            Self::Calendar => &[&["date"], &["opensat"], &["closesat"]],
+        }
+    }
+}
+
+const HEADLINE: Slot = &["headline", "title"];
+const PUBLISHED_NEWS: Slot =
+    &["publishedat", "published", "timepublished", "publicationdate", "datetime", "pubdate", "time", "date"];
+
+/// Reads all records of a file, of whatever kind they are.
+pub(super) fn read(
+    records: &dyn Records,
+    source: &Source,
+    hints: &Hints,
+    sink: &mut dyn Sink,
+) -> Result<(), Halt> {
+    let kind = kind_of(records)?;
+    let bars = match kind {
+        Kind::Bars => Some(BarReader::new(records, source, hints)?),
+        _ => None,
+    };
+    records.each(kind.slots(), &mut |line, fields, raw| {
+        let row = fields.and_then(|fields| match (&bars, kind) {
+            (Some(bars), _) => bars.row(fields),
+            (None, Kind::Actions) => action(fields),
+            (None, Kind::Instruments) => instrument(fields),
+            (None, Kind::News) => news(fields, &hints.zone),
+            (None, Kind::Fundamentals) => fundamental(fields, &hints.zone),
+            (None, Kind::Macros) => macro_point(fields, &hints.zone),
+            (None, _) => calendar_day(fields, &hints.zone),
+        });
+        sink.row(At::line(line), row, raw)
+    })
+}
+
+fn action(fields: &[&str]) -> Result<Row, String> {
+    let [symbol, ex_date, kind, value] = *fields else { return Err(short()) };
+    let symbol = fields::symbol(symbol)?;
+    let kind = match kind {
+        "split" => CorporateActionKind::Split { ratio: ratio(value)? },
+        "dividend" => CorporateActionKind::Dividend { amount: Price(fields::decimal(value)?) },
+        "splits_complete" => return Ok(Row::SplitsComplete { symbol }),
+        other => return Err(format!("{} is no kind of action", fields::shown(other))),
+    };
+    let ex_date = fields::date(ex_date)?;
+    Ok(Row::Action(CorporateAction { symbol, ex_date, kind }))
+}
+
+/// New shares for one old: `2`, `0.1`, `3:2` or `1/10`.
+fn ratio(text: &str) -> Result<Decimal, String> {
+    let Some((new, old)) = text.split_once([':', '/']) else { return fields::decimal(text) };
+    let (new, old) = (fields::decimal(new)?, fields::decimal(old)?);
+    new.checked_div(old).ok_or_else(|| format!("{} is no ratio", fields::shown(text)))
+}
+
+fn instrument(fields: &[&str]) -> Result<Row, String> {
+    let [symbol, name, currency] = *fields else { return Err(short()) };
+    let symbol = fields::symbol(symbol)?;
+    if currency.len() > 10 {
+        return Err(format!("{} is no currency", fields::shown(currency)));
+    }
+    Ok(Row::Instrument(InstrumentRow { symbol, name: some(name), currency: some(currency) }))
+}
+
+fn news(fields: &[&str], zone: &TimeZone) -> Result<Row, String> {
+    let [published_at, headline, id, symbols, source, body, url] = *fields else { return Err(short()) };
+    let published_at = published(published_at, zone)?;
+    if headline.is_empty() {
+        return Err("it has no headline".to_owned());
+    }
+    let separators = [',', ';', '|', ' '];
+    let symbols = symbols.split(separators).filter(|symbol| !symbol.trim().is_empty()).map(fields::symbol);
+    let mut symbols = symbols.collect::<Result<Vec<Symbol>, _>>()?;
+    symbols.sort_unstable();
+    symbols.dedup();
+    let id = some(id).unwrap_or_else(|| {
+        let text = format!("{published_at:?}\n{source}\n{headline}\n{url}");
+        ContentHash::of(text.as_bytes()).to_hex()[..16].to_owned()
+    });
+    let item = News {
+        id,
+        symbols,
+        source: source.to_owned(),
+        headline: headline.to_owned(),
+        body: some(body),
+        url: some(url),
+    };
+    Ok(Row::News { published_at, item })
+}
+
+fn fundamental(fields: &[&str], zone: &TimeZone) -> Result<Row, String> {
+    let [symbol, metric, period_end, value, unit, published_at] = *fields else { return Err(short()) };
+    let item = Fundamental {
+        symbol: fields::symbol(symbol)?,
+        metric: name("metric", metric)?,
+        period_end: fields::date(period_end)?,
+        value: fields::decimal(value)?,
+        unit: unit.to_owned(),
+    };
+    Ok(Row::Fundamental { published_at: published(published_at, zone)?, item })
+}
+
+fn macro_point(fields: &[&str], zone: &TimeZone) -> Result<Row, String> {
+    let [series, period, value, unit, published_at] = *fields else { return Err(short()) };
+    let item = MacroPoint {
+        series: name("series", series)?,
+        period: fields::date(period)?,
+        value: fields::decimal(value)?,
+        unit: unit.to_owned(),
+    };
+    Ok(Row::Macro { published_at: published(published_at, zone)?, item })
+}
+
+fn calendar_day(fields: &[&str], zone: &TimeZone) -> Result<Row, String> {
+    let [date, opens_at, closes_at] = *fields else { return Err(short()) };
+    let date = fields::date(date)?;
+    let at = |text: &str| -> Result<Option<Timestamp>, String> {
+        if text.is_empty() {
+            return Ok(None);
+        }
+        if let Ok(time) = text.parse::<jiff::civil::Time>() {
+            return fields::at_wall_clock(date.to_datetime(time), zone).map(Some);
+        }
+        fields::instant(text, zone).map(Some)
+    };
+    Ok(Row::Day(DayRow { date, open: at(opens_at)?, close: at(closes_at)? }))
+}
+
+/// When something was published; `None` where it is undated. A date alone means that it was known when
+/// that day was over at the exchange: later than it was, never earlier.
+fn published(text: &str, zone: &TimeZone) -> Result<Option<Timestamp>, String> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    if let Ok(date) = fields::date(text) {
+        let next = date.tomorrow().map_err(|error| error.to_string())?;
+        let midnight = zone.to_ambiguous_timestamp(next.to_datetime(jiff::civil::Time::midnight()));
+        return midnight.later().map(Some).map_err(|error| error.to_string());
+    }
+    fields::instant(text, zone).map(Some)
+}
+
+fn name(what: &str, text: &str) -> Result<String, String> {
+    some(text).ok_or_else(|| format!("{what}: it is missing"))
+}
+
+fn some(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// Never seen: there are as many fields as slots.
+fn short() -> String {
+    "fields are missing".to_owned()
+}

@@ -1,0 +1,288 @@
+//! One import from the first file to the dataset.
+
+use super::collect::{Collected, Collector, Place, Refused};
+use super::format::{At, Format, Halt, Hints, Sink, format_named, recognise};
+use super::row::{Basis, Refusal, Row};
+use super::settle::settle;
+use super::source::Source;
+use papertape_core::id::Symbol;
+use papertape_core::market::{BuildError, Dataset, Interval, TradingHours};
+use papertape_core::time::Date;
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::io::{self, Write};
+
+/// What an import is told besides its files.
+#[derive(Clone, Debug)]
+pub struct ImportOptions {
+    /// The dataset's name.
+    pub name: String,
+    /// The exchange's time zone, by its name in the IANA database.
+    pub zone: String,
+    /// The exchange's usual hours.
+    pub hours: TradingHours,
+    /// The currency of instruments for which no file gives one.
+    pub currency: String,
+    /// The format of every file; `None`: each is recognised.
+    pub format: Option<String>,
+    /// The symbol of rows that name none. `None`: the file's name.
+    pub symbol: Option<Symbol>,
+    /// How long bars within the day last, where nothing says it.
+    pub interval: Option<Interval>,
+    /// In which share units prices are, whatever the formats take them for.
+    pub basis: Option<Basis>,
+}
+
+/// A dataset, and what came out beside it.
+#[derive(Debug)]
+pub struct Imported {
+    /// The dataset.
+    pub dataset: Dataset,
+    /// What was read and left out.
+    pub report: Report,
+}
+
+/// What was read and left out.
+#[derive(Clone, Debug, Default, serde::Serialize)]
+pub struct Report {
+    /// How many files were read.
+    pub files: usize,
+    /// How many rows they had.
+    pub rows: u64,
+    /// How many rows were refused.
+    pub refused: u64,
+    /// The first of the refused rows.
+    pub refusals: Vec<Refusal>,
+    /// What else is worth knowing, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// How far an import is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// The file being read.
+    pub file: &'a str,
+    /// How many files were read before it.
+    pub done: usize,
+    /// How many files there are.
+    pub files: usize,
+    /// How many rows were read in all.
+    pub rows: u64,
+}
+
+/// Why there is no dataset.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImportError {
+    /// Rows or files were refused. Whoever supplies them must act, or ask for quarantine.
+    #[error("{} of {} rows refused; the first: {}", .0.refused, .0.rows, first(.0))]
+    Refused(Box<Report>),
+    /// No row was left to make a dataset of.
+    #[error("there is no bar to make a dataset of")]
+    Nothing(Box<Report>),
+    /// The format named is none.
+    #[error("{0}")]
+    Format(String),
+    /// The rows do not make a dataset, for a reason that is not one row's.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// A file could not be read or written.
+    #[error("{file}: {error}")]
+    Io {
+        /// The file.
+        file: String,
+        /// What the system says.
+        error: io::Error,
+    },
+}
+
+fn first(report: &Report) -> String {
+    report.refusals.first().map(Refusal::to_string).unwrap_or_default()
+}
+
+/// Reads files into a dataset. The order of the files plays no part.
+///
+/// Without `quarantine` any refused row refuses the whole, and the first of them are told. With it,
+/// every refused row goes there, a JSON object a line, and the others are imported.
+///
+/// # Errors
+/// [`ImportError`].
+pub fn import(
+    sources: &[Source],
+    options: &ImportOptions,
+    quarantine: Option<&mut dyn Write>,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Imported, ImportError> {
+    import_days(sources, options, None, quarantine, progress)
+}
+
+/// Reads files into a dataset, of whose bars it gets those from the first to the last of these days.
+/// What files have besides them is left out, and is no fault of theirs.
+///
+/// # Errors
+/// As [`import`].
+pub fn import_days(
+    sources: &[Source],
+    options: &ImportOptions,
+    days: Option<(Date, Date)>,
+    quarantine: Option<&mut dyn Write>,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Imported, ImportError> {
+    let named = options.format.as_deref().map(format_named).transpose().map_err(ImportError::Format)?;
+    let is_strict = quarantine.is_none();
+    let mut import = Import {
+        sources,
+        named,
+        hints: Hints {
+            symbol: options.symbol.clone(),
+            zone: options.hours.zone().clone(),
+            interval: options.interval,
+            basis: options.basis,
+        },
+        collected: Collected::default(),
+        refused: Refused { told: Vec::new(), count: 0, quarantine },
+        rows: 0,
+        days,
+    };
+    for at in 0..sources.len() {
+        import.read(at, progress)?;
+    }
+    let settled = settle(std::mem::take(&mut import.collected), options, is_strict);
+    import.refuse(&settled.refused)?;
+    let report = Report {
+        files: sources.len(),
+        rows: import.rows,
+        refused: import.refused.count,
+        refusals: import.refused.told,
+        notes: settled.notes,
+    };
+    if is_strict && report.refused > 0 {
+        return Err(ImportError::Refused(Box::new(report)));
+    }
+    if settled.is_empty {
+        return Err(ImportError::Nothing(Box::new(report)));
+    }
+    Ok(Imported { dataset: settled.builder?.build()?, report })
+}
+
+struct Import<'a, 'q> {
+    sources: &'a [Source],
+    named: Option<&'static dyn Format>,
+    hints: Hints,
+    collected: Collected,
+    refused: Refused<'q>,
+    rows: u64,
+    days: Option<(Date, Date)>,
+}
+
+impl Import<'_, '_> {
+    fn format(&self, source: &Source) -> Result<&'static dyn Format, Halt> {
+        if let Some(format) = self.named {
+            return Ok(format);
+        }
+        if source.head()?.trim_ascii().is_empty() {
+            return Err(Halt::file(1, "the file is empty"));
+        }
+        recognise(source)?.ok_or_else(|| {
+            Halt::file(1, "no format is known by such a beginning; name one with --format, if there is one")
+        })
+    }
+
+    fn read(&mut self, at: usize, progress: &mut dyn FnMut(Progress<'_>)) -> Result<(), ImportError> {
+        let source = &self.sources[at];
+        let before = self.rows;
+        let mut sign = |rows| {
+            let file = source.name();
+            progress(Progress { file, done: at, files: self.sources.len(), rows: before + rows });
+        };
+        sign(0);
+        let format = self.format(source);
+        let mut collector = Collector {
+            collected: &mut self.collected,
+            refused: &mut self.refused,
+            file: at,
+            name: source.name(),
+            rows: 0,
+            days: self.days.as_ref().map(|days| (*days, &self.hints.zone)),
+            progress: &mut sign,
+        };
+        let mut ended = format.and_then(|format| format.read(source, &self.hints, &mut collector));
+        let rows = collector.rows;
+        if ended.is_ok() && rows == 0 {
+            ended = Err(Halt::file(1, "it holds no row"));
+        }
+        self.rows += rows;
+        let (line, reason) = match ended {
+            Ok(()) | Err(Halt::Enough) => return Ok(()),
+            Err(Halt::File { line, reason }) => (line, reason),
+            // What is packed may be broken; that is the file's fault, as a wrong row is.
+            Err(Halt::Io(error)) if is_content(&error) => (1, error.to_string()),
+            Err(Halt::Io(error)) => return Err(self.io(at, error)),
+        };
+        let refusal =
+            Refusal { file: source.name().to_owned(), line, path: None, reason, raw: String::new() };
+        self.refused.add(refusal).map_err(|halt| self.halted(at, halt))
+    }
+
+    /// Finds the places once more, for their lines and texts.
+    fn refuse(&mut self, refused: &BTreeMap<Place, String>) -> Result<(), ImportError> {
+        let mut by_file: BTreeMap<usize, BTreeMap<u64, &str>> = BTreeMap::new();
+        for (place, reason) in refused {
+            by_file.entry(place.file()).or_default().insert(place.row(), reason);
+        }
+        for (at, reasons) in by_file {
+            let source = &self.sources[at];
+            let format = self.format(source).map_err(|halt| self.halted(at, halt))?;
+            let mut finder = Finder { refused: &mut self.refused, reasons, name: source.name(), rows: 0 };
+            match format.read(source, &self.hints, &mut finder) {
+                // The file's own fault was told when it was read first.
+                Ok(()) | Err(Halt::Enough | Halt::File { .. }) => {}
+                Err(Halt::Io(error)) if is_content(&error) => {}
+                Err(Halt::Io(error)) => return Err(self.io(at, error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn halted(&self, at: usize, halt: Halt) -> ImportError {
+        match halt {
+            Halt::Io(error) => self.io(at, error),
+            other => self.io(at, io::Error::other(other.to_string())),
+        }
+    }
+
+    fn io(&self, at: usize, error: io::Error) -> ImportError {
+        ImportError::Io { file: self.sources[at].name().to_owned(), error }
+    }
+}
+
+fn is_content(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput
+    )
+}
+
+/// Refuses the rows of these numbers as they come by.
+struct Finder<'a, 'q> {
+    refused: &'a mut Refused<'q>,
+    reasons: BTreeMap<u64, &'a str>,
+    name: &'a str,
+    rows: u64,
+}
+
+impl Sink for Finder<'_, '_> {
+    fn row(&mut self, at: At<'_>, _row: Result<Row, String>, raw: &dyn Display) -> Result<(), Halt> {
+        self.rows += 1;
+        if let Some(reason) = self.reasons.remove(&self.rows) {
+            self.refused.add(Refusal {
+                file: self.name.to_owned(),
+                line: at.line,
+                path: at.path.map(str::to_owned),
+                reason: reason.to_owned(),
+                raw: raw.to_string(),
+            })?;
+        }
+        if self.reasons.is_empty() { Err(Halt::Enough) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,275 @@
+//! Checks rows beside one another, whatever their order, and gives those that hold to a builder.
+//!
+//! Of rows that say the same, one is kept and the others are refused. Of rows that contradict one another
+//! all are refused: nobody could say which is right, and the order of the files must not.
+
+use super::adjust::{Splits, check_dividends};
+use super::collect::{ActionKey, Bars, Collected, Keyed, Place, SeriesKey};
+use super::row::{Basis, DayRow, InstrumentRow};
+use super::run::ImportOptions;
+use papertape_core::id::Symbol;
+use papertape_core::ledger::{CorporateAction, CorporateActionKind};
+use papertape_core::market::{BuildError, DatasetBuilder, Instrument, Interval, IntradayBar, TradingDay};
+use papertape_core::money::Price;
+use papertape_core::time::{Date, Timestamp, from_micros};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What came of the rows.
+pub(super) struct Settled {
+    pub(super) builder: Result<DatasetBuilder, BuildError>,
+    pub(super) refused: BTreeMap<Place, String>,
+    pub(super) notes: Vec<String>,
+    /// Is there no bar?
+    pub(super) is_empty: bool,
+}
+
+pub(super) fn settle(collected: Collected, options: &ImportOptions, is_strict: bool) -> Settled {
+    let mut settling = Settling {
+        options,
+        is_strict,
+        builder: DatasetBuilder::new(&options.name, &options.zone),
+        refused: BTreeMap::new(),
+        notes: Vec::new(),
+        calendar: None,
+        days: BTreeMap::new(),
+        symbols: BTreeSet::new(),
+        alone: Vec::new(),
+        has_bars: false,
+        error: None,
+    };
+    settling.all(collected);
+    Settled {
+        is_empty: !settling.has_bars,
+        builder: settling.error.map_or(Ok(settling.builder), Err),
+        refused: settling.refused,
+        notes: settling.notes,
+    }
+}
+
+pub(super) struct Settling<'a> {
+    pub(super) options: &'a ImportOptions,
+    pub(super) is_strict: bool,
+    pub(super) builder: DatasetBuilder,
+    refused: BTreeMap<Place, String>,
+    pub(super) notes: Vec<String>,
+    /// The days of a calendar file, where there is one.
+    calendar: Option<BTreeMap<Date, TradingDay>>,
+    /// The days on which there are bars.
+    pub(super) days: BTreeMap<Date, TradingDay>,
+    pub(super) symbols: BTreeSet<Symbol>,
+    /// Newest bars with their open alone.
+    pub(super) alone: Vec<Alone>,
+    has_bars: bool,
+    error: Option<BuildError>,
+}
+
+pub(super) struct Alone {
+    pub(super) symbol: Symbol,
+    pub(super) interval: Option<Interval>,
+    pub(super) date: Date,
+    /// The opening in microseconds, where it is a bar within the day.
+    pub(super) key: i64,
+    pub(super) open: Price,
+    pub(super) place: Place,
+}
+
+/// The actions that do not contradict one another.
+type Actions = BTreeMap<ActionKey, (CorporateAction, Place)>;
+
+impl Settling<'_> {
+    fn all(&mut self, mut collected: Collected) {
+        self.read_calendar(std::mem::take(&mut collected.days));
+        // Of actions that contradict one another none may turn prices back.
+        let actions = self.once(std::mem::take(&mut collected.actions), "the action is given");
+        let mut splits: BTreeMap<Symbol, Splits> = BTreeMap::new();
+        for ((symbol, date, _), (action, _)) in &actions {
+            if let CorporateActionKind::Split { ratio } = action.kind {
+                splits.entry(symbol.clone()).or_default().add(*date, ratio);
+            }
+        }
+        for symbol in &collected.splits_complete {
+            splits.entry(symbol.clone()).or_default();
+        }
+        for (series, bars) in by_series(std::mem::take(&mut collected.bars)) {
+            super::series::settle_series(self, &series, bars, splits.get(&series.0));
+        }
+        self.newest();
+        let (first, last) = (self.days.keys().next().copied(), self.days.keys().next_back().copied());
+        if let (Some(first), Some(last)) = (first, last) {
+            if let Some(calendar) = self.calendar.take() {
+                self.days = calendar.range(first..=last).map(|(date, day)| (*date, *day)).collect();
+            }
+            for day in self.days.clone().into_values() {
+                let added = self.builder.day(day);
+                self.note_error(added);
+            }
+            self.actions(&actions, first, last);
+        }
+        let given: Vec<_> = actions.values().map(|(action, _)| action).collect();
+        self.notes.extend(check_dividends(&collected.adjusted_closes, &given));
+        self.instruments(std::mem::take(&mut collected.instruments));
+        for (published, _) in self.once(collected.news, "the id is given").into_values() {
+            let added = self.builder.news(Some(published.published_at), published.item);
+            self.note_error(added);
+        }
+        for (published, _) in self.once(collected.fundamentals, "the figure is given").into_values() {
+            let added = self.builder.fundamental(Some(published.published_at), published.item);
+            self.note_error(added);
+        }
+        for (published, _) in self.once(collected.macros, "the value is given").into_values() {
+            let added = self.builder.macro_point(Some(published.published_at), published.item);
+            self.note_error(added);
+        }
+    }
+
+    pub(super) fn note_error(&mut self, result: Result<(), BuildError>) {
+        if let Err(error) = result {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    pub(super) fn refuse(&mut self, place: Place, reason: impl Into<String>) {
+        self.refused.insert(place, reason.into());
+    }
+
+    /// One row for each key, where they do not contradict one another.
+    fn once<K: Ord, V: PartialEq>(&mut self, rows: Keyed<K, V>, what: &str) -> BTreeMap<K, (V, Place)> {
+        let mut kept = BTreeMap::new();
+        for (key, mut list) in rows {
+            list.sort_by_key(|(_, place)| *place);
+            if list.windows(2).any(|pair| pair[0].0 != pair[1].0) {
+                for (_, place) in list {
+                    self.refuse(place, format!("{what} twice, and not alike"));
+                }
+                continue;
+            }
+            let mut list = list.into_iter();
+            let Some(first) = list.next() else { continue };
+            for (_, place) in list {
+                self.refuse(place, format!("{what} twice"));
+            }
+            kept.insert(key, first);
+        }
+        kept
+    }
+
+    fn read_calendar(&mut self, days: Keyed<Date, DayRow>) {
+        if days.is_empty() {
+            return;
+        }
+        let mut calendar = BTreeMap::new();
+        for (date, (row, place)) in self.once(days, "the day is given") {
+            let day = self.options.hours.day(date).and_then(|usual| {
+                let open = row.open.unwrap_or(usual.open);
+                let day = TradingDay { date, open, close: row.close.unwrap_or(usual.close) };
+                // A builder of its own says whether the day is possible.
+                DatasetBuilder::new("", "").day(day).map(|()| day)
+            });
+            match day {
+                Ok(day) => drop(calendar.insert(date, day)),
+                Err(error) => self.refuse(place, error.to_string()),
+            }
+        }
+        self.calendar = Some(calendar);
+    }
+
+    /// The trading day of a date, as the calendar or the usual hours have it.
+    pub(super) fn day(&self, date: Date) -> Result<TradingDay, String> {
+        match &self.calendar {
+            Some(calendar) => {
+                calendar.get(&date).copied().ok_or_else(|| "no trading day of the calendar".to_owned())
+            }
+            None => self.options.hours.day(date).map_err(|error| error.to_string()),
+        }
+    }
+
+    /// Is the day of an instant no trading day, by a calendar file?
+    pub(super) fn is_closed_on(&self, instant: Timestamp) -> bool {
+        let date = instant.to_zoned(self.options.hours.zone().clone()).date();
+        self.calendar.as_ref().is_some_and(|calendar| !calendar.contains_key(&date))
+    }
+
+    /// The trading day to whose hours an instant belongs.
+    pub(super) fn day_with(&self, instant: Timestamp) -> Option<TradingDay> {
+        let Some(calendar) = &self.calendar else { return self.options.hours.day_of(instant) };
+        let date = instant.to_zoned(self.options.hours.zone().clone()).date();
+        let near = date.yesterday().unwrap_or(date)..=date;
+        calendar.range(near).map(|(_, day)| *day).find(|day| day.open <= instant && instant < day.close)
+    }
+
+    /// Newest bars with their open alone: they have to be on the newest day.
+    fn newest(&mut self) {
+        let mut alone = std::mem::take(&mut self.alone);
+        let last = alone.iter().map(|one| one.date).chain(self.days.keys().copied()).max();
+        alone.retain(|one| {
+            let is_last = Some(one.date) == last;
+            if !is_last {
+                self.refused
+                    .insert(one.place, "the open alone, though it is not on the newest day".to_owned());
+            }
+            is_last
+        });
+        for one in alone {
+            let Ok(day) = self.day(one.date) else { continue };
+            self.days.insert(one.date, day);
+            self.symbols.insert(one.symbol.clone());
+            let added = match one.interval {
+                None => self.builder.opening(&one.symbol, one.date, one.open),
+                Some(interval) => {
+                    let opens_at = from_micros(one.key).unwrap_or_default();
+                    let bar = IntradayBar { opens_at, open: one.open, rest: None };
+                    self.builder.bar_within_day(&one.symbol, interval, &bar)
+                }
+            };
+            self.note_error(added);
+        }
+    }
+
+    fn actions(&mut self, actions: &Actions, first: Date, last: Date) {
+        let mut beyond = 0;
+        for ((symbol, ex_date, _), (action, place)) in actions {
+            if !self.symbols.contains(symbol) {
+                self.refuse(*place, format!("there is no bar of {symbol}"));
+            } else if *ex_date < first || *ex_date > last {
+                beyond += 1;
+            } else if !self.days.contains_key(ex_date) {
+                self.refuse(*place, "its ex-date is no trading day");
+            } else {
+                let added = self.builder.action(action.clone());
+                self.note_error(added);
+            }
+        }
+        if beyond > 0 {
+            self.notes.push(format!(
+                "{beyond} corporate actions lie before {first} or after {last} and are left out"
+            ));
+        }
+    }
+
+    /// An instrument for every symbol that has bars.
+    fn instruments(&mut self, rows: Keyed<Symbol, InstrumentRow>) {
+        let mut given = self.once(rows, "the instrument is given");
+        for symbol in std::mem::take(&mut self.symbols) {
+            let row = given.remove(&symbol).map(|(row, _)| row);
+            let (name, currency) = row.map_or((None, None), |row| (row.name, row.currency));
+            self.builder.instrument(Instrument {
+                name: name.unwrap_or_else(|| symbol.to_string()),
+                currency: currency.unwrap_or_else(|| self.options.currency.clone()),
+                symbol: symbol.clone(),
+            });
+            self.has_bars = true;
+        }
+        if !given.is_empty() {
+            self.notes.push(format!("{} instruments have no bars and are left out", given.len()));
+        }
+    }
+}
+
+/// Brings the bars of a symbol and a length together, whatever their basis.
+fn by_series(bars: BTreeMap<SeriesKey, Bars>) -> BTreeMap<(Symbol, Option<Interval>), Vec<(Basis, Bars)>> {
+    let mut series: BTreeMap<_, Vec<(Basis, Bars)>> = BTreeMap::new();
+    for ((symbol, interval, basis), bars) in bars {
+        series.entry((symbol, interval)).or_default().push((basis, bars));
+    }
+    series
+}

@@ -1,0 +1,351 @@
+//! Yahoo's chart answers: prices divided by every split until the day on which they were asked for,
+//! and the splits themselves, by which they are turned back into those that were traded.
+
+use super::BarRest;
+use super::fields;
+use super::format::{At, Format, Halt, Hints, Sink};
+use super::row::{BarRow, BarTime, Basis, InstrumentRow, Row};
+use super::source::Source;
+use crate::download::About;
+use jiff::tz::{TimeZone, TimeZoneDatabase};
+use papertape_core::id::Symbol;
+use papertape_core::ledger::{CorporateAction, CorporateActionKind};
+use papertape_core::market::Interval;
+use papertape_core::money::{Price, Quantity};
+use papertape_core::time::{Date, Timestamp};
+use rust_decimal::{Decimal, RoundingStrategy};
+use serde_json::Value;
+
+/// The digits that its numbers are good for: they have been through single precision.
+const GOOD_DIGITS: u32 = 7;
+/// The decimals that its dividends are given with.
+const DIVIDEND_DECIMALS: u32 = 6;
+
+/// Reads `/v8/finance/chart/SYMBOL`, asked with `events=div,split` until now. `adjclose` is not read.
+pub(super) struct YahooChart;
+
+impl Format for YahooChart {
+    fn name(&self) -> &'static str {
+        "yahoo-chart"
+    }
+
+    fn about(&self) -> &'static str {
+        "Yahoo's chart API: bars, splits and dividends; prices are turned back into those that were traded"
+    }
+
+    fn recognises(&self, _file_name: &str, head: &[u8]) -> bool {
+        let head: Vec<u8> =
+            head.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).take(64).collect();
+        head.starts_with(br#"{"chart":{"#)
+    }
+
+    fn read(&self, source: &Source, hints: &Hints, sink: &mut dyn Sink) -> Result<(), Halt> {
+        let body: Value = serde_json::from_slice(&source.all()?)
+            .map_err(|error| Halt::file(error.line() as u64, format!("it is no whole JSON: {error}")))?;
+        if let Some(error) = body.pointer("/chart/error").filter(|error| !error.is_null()) {
+            let said = error.get("description").and_then(Value::as_str).unwrap_or("an error");
+            return Err(Halt::file(
+                1,
+                format!("it holds an error instead of a chart: {}", fields::shown(said)),
+            ));
+        }
+        let chart = Chart::read(&body).map_err(|reason| Halt::file(1, reason))?;
+        let taken_at = match source.plain_path()? {
+            Some(path) => About::of(path)?.map(|about| about.fetched_at),
+            None => None,
+        };
+        chart.give(taken_at, hints, sink)
+    }
+}
+
+/// A chart as it came.
+pub(crate) struct Chart {
+    symbol: Symbol,
+    /// The exchange's zone.
+    pub(crate) zone: TimeZone,
+    currency: Option<String>,
+    /// How much of the currency one of its units is: London's prices are in pence.
+    unit: Decimal,
+    /// `None`: days.
+    interval: Option<Interval>,
+    /// When its bars begin.
+    pub(crate) times: Vec<Timestamp>,
+    /// Open, high, low, close and volume, one for each time; `None` where it is null.
+    columns: [Vec<Option<Decimal>>; 5],
+    /// By day, in its order: new shares for one old.
+    splits: Vec<(Date, Decimal)>,
+    dividends: Vec<(Date, Decimal)>,
+    /// The trading session that was on, or was to come next, when it was asked for.
+    session: Option<(Timestamp, Timestamp)>,
+    last_trade: Option<Timestamp>,
+}
+
+const COLUMNS: [&str; 5] = ["open", "high", "low", "close", "volume"];
+
+impl Chart {
+    /// Reads an answer without an error.
+    pub(crate) fn read(body: &Value) -> Result<Self, String> {
+        let result = body.pointer("/chart/result/0").ok_or("it has no `chart.result[0]`")?;
+        let meta = result.get("meta").ok_or("it has no `meta`")?;
+        let text = |key: &str| meta.get(key).and_then(Value::as_str);
+        let symbol = fields::symbol(text("symbol").ok_or("its `meta` names no symbol")?)?;
+        let zone = text("exchangeTimezoneName").unwrap_or("America/New_York");
+        let zone = TimeZoneDatabase::bundled()
+            .get(zone)
+            .map_err(|_| format!("its zone {} is unknown", fields::shown(zone)))?;
+        let (currency, unit) = currency(text("currency"));
+        let interval = match text("dataGranularity").unwrap_or("1d") {
+            "1d" => None,
+            other => Some(other.parse()?),
+        };
+        let times = match result.get("timestamp") {
+            None | Some(Value::Null) => Vec::new(),
+            Some(times) => {
+                let times = times.as_array().ok_or("`timestamp` is no list")?;
+                times.iter().map(instant).collect::<Result<Vec<_>, _>>()?
+            }
+        };
+        if times.windows(2).any(|pair| pair[1] < pair[0]) {
+            return Err("its bars are not in the order of time".to_owned());
+        }
+        let quote = result.pointer("/indicators/quote/0");
+        let mut columns: [Vec<Option<Decimal>>; 5] = Default::default();
+        for (column, name) in columns.iter_mut().zip(COLUMNS) {
+            *column = values(quote.and_then(|quote| quote.get(name)), name, times.len())?;
+        }
+        let session = meta.pointer("/currentTradingPeriod/regular");
+        let session =
+            session.and_then(|at| Some((instant(at.get("start")?).ok()?, instant(at.get("end")?).ok()?)));
+        let mut chart = Self {
+            symbol,
+            zone,
+            currency,
+            unit,
+            interval,
+            times,
+            columns,
+            splits: Vec::new(),
+            dividends: Vec::new(),
+            session,
+            last_trade: meta.get("regularMarketTime").and_then(|at| instant(at).ok()),
+        };
+        chart.splits = chart.events(result, "splits", |event| {
+            let (new, old) = (decimal(event.get("numerator")?)?, decimal(event.get("denominator")?)?);
+            new.checked_div(old).filter(|ratio| *ratio > Decimal::ZERO)
+        })?;
+        chart.dividends = chart.events(result, "dividends", |event| decimal(event.get("amount")?))?;
+        Ok(chart)
+    }
+
+    fn events(
+        &self,
+        result: &Value,
+        kind: &str,
+        value: impl Fn(&Value) -> Option<Decimal>,
+    ) -> Result<Vec<(Date, Decimal)>, String> {
+        let mut found = Vec::new();
+        let Some(events) = result.pointer(&format!("/events/{kind}")) else { return Ok(found) };
+        for (key, event) in events.as_object().ok_or_else(|| format!("`events.{kind}` is no object"))? {
+            let refuse = || format!("`events.{kind}.{key}` cannot be read");
+            let at = event.get("date").and_then(|at| instant(at).ok()).ok_or_else(refuse)?;
+            found.push((self.date(at), value(event).ok_or_else(refuse)?));
+        }
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// The day of an instant at the exchange.
+    pub(crate) fn date(&self, at: Timestamp) -> Date {
+        at.to_zoned(self.zone.clone()).date()
+    }
+
+    /// How many of its rows are null in every price.
+    pub(crate) fn empty_rows(&self) -> usize {
+        (0..self.times.len()).filter(|&at| self.is_empty(at)).count()
+    }
+
+    fn is_empty(&self, at: usize) -> bool {
+        self.columns[..4].iter().all(|column| column[at].is_none())
+    }
+
+    /// Was its last bar not over when it was asked for, at `taken_at` or, where that is not known,
+    /// not before its last trade?
+    pub(crate) fn is_unfinished_at_its_end(&self, taken_at: Option<Timestamp>) -> bool {
+        let Some(&last) = self.times.last() else { return false };
+        let Some(now) = taken_at.or(self.last_trade) else { return false };
+        if let Some(interval) = self.interval {
+            return now.as_microsecond() < last.as_microsecond().saturating_add(interval.micros());
+        }
+        match self.session {
+            Some((opens, closes)) if self.date(opens) == self.date(last) => now < closes,
+            // The session is a later one: the day of the bar is over.
+            Some((opens, _)) if opens > last => false,
+            _ => self.date(now) <= self.date(last),
+        }
+    }
+
+    /// Are the splits until now among its events? Where it ends before the last trade, later ones are
+    /// not. An answer that the download kept was asked for until its own now.
+    fn knows_all_splits(&self, taken_at: Option<Timestamp>) -> bool {
+        let last = self.times.last().map(|at| self.date(*at));
+        let traded = self.last_trade.map(|at| self.date(at));
+        taken_at.is_some() || last.zip(traded).is_none_or(|(last, traded)| last >= traded)
+    }
+
+    fn give(&self, taken_at: Option<Timestamp>, hints: &Hints, sink: &mut dyn Sink) -> Result<(), Halt> {
+        let symbol = hints.symbol.as_ref().unwrap_or(&self.symbol);
+        let turns_back = hints.basis.is_none() && self.knows_all_splits(taken_at);
+        let basis = hints.basis.unwrap_or(if turns_back { Basis::AsTraded } else { Basis::SplitAdjusted });
+        let place = |path: String| {
+            move |sink: &mut dyn Sink, row: Result<Row, String>, raw: &str| {
+                sink.row(At { line: 1, path: Some(&path) }, row, &raw)
+            }
+        };
+        let instrument =
+            InstrumentRow { symbol: symbol.clone(), name: None, currency: self.currency.clone() };
+        place("$.chart.result[0].meta".to_owned())(sink, Ok(Row::Instrument(instrument)), "meta")?;
+        for (date, ratio) in &self.splits {
+            let kind = CorporateActionKind::Split { ratio: *ratio };
+            let action = CorporateAction { symbol: symbol.clone(), ex_date: *date, kind };
+            let raw = format!("split of {ratio} on {date}");
+            place("$.chart.result[0].events.splits".to_owned())(sink, Ok(Row::Action(action)), &raw)?;
+        }
+        for (date, amount) in &self.dividends {
+            let raw = format!("dividend of {amount} on {date}");
+            let amount = self.dividend(*date, *amount).map(|amount| {
+                let kind = CorporateActionKind::Dividend { amount: Price(amount) };
+                Row::Action(CorporateAction { symbol: symbol.clone(), ex_date: *date, kind })
+            });
+            place("$.chart.result[0].events.dividends".to_owned())(sink, amount, &raw)?;
+        }
+        let mut last_day = None;
+        for (at, time) in self.times.iter().enumerate().filter(|(at, _)| !self.is_empty(*at)) {
+            let date = self.date(*time);
+            let is_last = at + 1 == self.times.len();
+            let is_open_only = is_last && self.is_unfinished_at_its_end(taken_at);
+            // Beside the bar of the day there may be one of the moment.
+            let row = if self.interval.is_none() && last_day.replace(date) == Some(date) {
+                Err("a second bar of the day; the first one is taken".to_owned())
+            } else {
+                self.bar(at, symbol, turns_back, basis, is_open_only).map(Row::Bar)
+            };
+            let raw = self.raw(at);
+            place(format!("$.chart.result[0].timestamp[{at}]"))(sink, row, &raw)?;
+        }
+        Ok(())
+    }
+
+    fn bar(
+        &self,
+        at: usize,
+        symbol: &Symbol,
+        turns_back: bool,
+        basis: Basis,
+        is_open_only: bool,
+    ) -> Result<BarRow, String> {
+        let time = self.times[at];
+        let date = self.date(time);
+        let ratio = if turns_back { self.ratio_after(date)? } else { Decimal::ONE };
+        let price = |column: usize| -> Result<Price, String> {
+            let value = self.columns[column][at].ok_or_else(|| format!("`{}` is null", COLUMNS[column]))?;
+            let whole = value.checked_mul(ratio).and_then(|value| value.checked_mul(self.unit));
+            let whole = whole.ok_or_else(|| format!("`{}` is too large", COLUMNS[column]))?;
+            Ok(Price(good_digits(whole)))
+        };
+        let rest = if is_open_only {
+            None
+        } else {
+            let volume = self.columns[4][at].unwrap_or_default().checked_div(ratio).unwrap_or_default();
+            let volume = volume.round_dp_with_strategy(0, RoundingStrategy::MidpointNearestEven);
+            Some(BarRest { high: price(1)?, low: price(2)?, close: price(3)?, volume: Quantity(volume) })
+        };
+        let bar_time = match self.interval {
+            None => BarTime::Day(date),
+            Some(interval) => BarTime::Within { opens_at: time, interval },
+        };
+        let symbol = symbol.clone();
+        Ok(BarRow { symbol, at: bar_time, open: price(0)?, rest, basis, adjusted_close: None })
+    }
+
+    /// What all splits after a day multiply to.
+    fn ratio_after(&self, date: Date) -> Result<Decimal, String> {
+        let mut later = self.splits.iter().filter(|(split, _)| *split > date);
+        let product = later.try_fold(Decimal::ONE, |product, (_, ratio)| product.checked_mul(*ratio));
+        product.ok_or_else(|| "the splits after it multiply to too much".to_owned())
+    }
+
+    /// A dividend for one share of its ex-date.
+    fn dividend(&self, date: Date, amount: Decimal) -> Result<Decimal, String> {
+        let ratio = self.ratio_after(date)?;
+        let whole = amount.checked_mul(ratio).and_then(|whole| whole.checked_mul(self.unit));
+        let whole = whole.ok_or_else(|| "the dividend is too large".to_owned())?;
+        // It was rounded after it was divided: of the decimals that it was given with, those are good
+        // that the multiplication leaves.
+        let mut decimals = DIVIDEND_DECIMALS;
+        let mut bound = Decimal::ONE;
+        while bound < ratio && decimals > 0 {
+            bound *= Decimal::TEN;
+            decimals -= 1;
+        }
+        Ok(whole.round_dp_with_strategy(decimals, RoundingStrategy::MidpointNearestEven).normalize())
+    }
+
+    fn raw(&self, at: usize) -> String {
+        let values = self.columns.iter().zip(COLUMNS).map(|(column, name)| match column[at] {
+            Some(value) => format!("{name} {value}"),
+            None => format!("{name} null"),
+        });
+        format!("{}: {}", self.times[at], values.collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// A currency that is one, and how much of it a unit of this name is.
+fn currency(name: Option<&str>) -> (Option<String>, Decimal) {
+    let hundredth = Decimal::new(1, 2);
+    match name {
+        Some("GBp" | "GBX") => (Some("GBP".to_owned()), hundredth),
+        Some("ZAc") => (Some("ZAR".to_owned()), hundredth),
+        Some("ILA") => (Some("ILS".to_owned()), hundredth),
+        other => (other.map(str::to_owned), Decimal::ONE),
+    }
+}
+
+fn values(list: Option<&Value>, name: &str, count: usize) -> Result<Vec<Option<Decimal>>, String> {
+    let Some(list) = list.filter(|list| !list.is_null()) else {
+        return if count == 0 || name == "volume" {
+            Ok(vec![None; count])
+        } else {
+            Err(format!("it has no `{name}`"))
+        };
+    };
+    let list = list.as_array().ok_or_else(|| format!("`{name}` is no list"))?;
+    if list.len() != count {
+        return Err(format!("`{name}` has {} values for {count} times", list.len()));
+    }
+    let read = |value: &Value| match value {
+        Value::Null => Ok(None),
+        other => {
+            decimal(other).map(Some).ok_or_else(|| format!("`{name}` holds {other}, which is no number"))
+        }
+    };
+    list.iter().map(read).collect()
+}
+
+/// A number, of which 28 digits are more than enough.
+fn decimal(value: &Value) -> Option<Decimal> {
+    let text = value.as_number()?.to_string();
+    text.parse().ok().or_else(|| Decimal::from_scientific(&text).ok())
+}
+
+fn instant(value: &Value) -> Result<Timestamp, String> {
+    let seconds = value.as_i64().ok_or_else(|| format!("{value} is no time"))?;
+    Timestamp::from_second(seconds).map_err(|_| format!("{value} is no time"))
+}
+
+/// Its good digits, without the noise behind them.
+fn good_digits(value: Decimal) -> Decimal {
+    value
+        .round_sf_with_strategy(GOOD_DIGITS, RoundingStrategy::MidpointNearestEven)
+        .unwrap_or(value)
+        .normalize()
+}

@@ -1,0 +1,122 @@
+//! `GET /jobs/{job_id}/stream`
+
+use super::error::ApiError;
+use super::extract::{JobPath, Query};
+use super::responses::Read;
+use crate::app::App;
+use crate::streams::OpenStream;
+use crate::view::{self, StreamData, StreamReader, ViewError};
+use axum::extract::{ConnectInfo, State};
+use axum::http::header::{CACHE_CONTROL, CONNECTION};
+use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode, Version};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse as _, Response};
+use futures::stream::{Stream, unfold};
+use serde::Deserialize;
+use std::convert::Infallible;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+/// How often a comment says that the connection lives.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// After how long a browser is to connect again.
+const RETRY: Duration = Duration::from_secs(2);
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Asked {
+    after: Option<i64>,
+}
+
+/// A job as it goes on, as server-sent events
+///
+/// Begins with a `snapshot`, or behind event number `after`. The names of events are `snapshot`,
+/// `log_entry`, `message`, `node`, `order`, `progress`, `job` and `end`, after which the stream closes;
+/// `id` is the event's number in the job, without gaps. A reconnect with the `Last-Event-ID` of the end
+/// gets 204.
+#[utoipa::path(
+    get,
+    path = "/jobs/{job_id}/stream",
+    tag = "simulation",
+    params(
+        ("job_id" = String, Path, description = "The job"),
+        ("after" = Option<i64>, Query, minimum = 0, description = "Go on behind this event; 0: from the first one on"),
+        ("Last-Event-ID" = Option<i64>, Header, minimum = 0, description = "The same, sent by browsers; it wins over `after`"),
+    ),
+    responses(
+        (status = 200, body = StreamData, content_type = "text/event-stream", description = "The `data` of each event"),
+        (status = 204, description = "The job has ended, and its end has been told"),
+        (status = 429, body = super::error::ErrorBody, description = "Too many streams of one client"),
+        Read
+    )
+)]
+pub(super) async fn stream(
+    State(app): State<App>,
+    JobPath(job): JobPath,
+    Query(asked): Query<Asked>,
+    headers: HeaderMap,
+    version: Version,
+    extensions: Extensions,
+) -> Result<Response, ApiError> {
+    let after = last_event_id(&headers)?.or(asked.after);
+    let most = app.config.server.streams_per_client;
+    let open = app.streams.open(client(&extensions), most).ok_or(ApiError::TooManyStreams(most))?;
+    let Some(reader) = view::stream(&app, &job, after).await? else {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    };
+    let events = events(reader, open);
+    let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
+    let answer = response.headers_mut();
+    answer.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+    answer.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    if version == Version::HTTP_11 {
+        answer.insert(CONNECTION, HeaderValue::from_static("keep-alive"));
+    }
+    Ok(response)
+}
+
+/// The number of the last event that a browser has seen. An empty one is none.
+fn last_event_id(headers: &HeaderMap) -> Result<Option<i64>, ApiError> {
+    let Some(value) = headers.get("last-event-id").filter(|value| !value.is_empty()) else {
+        return Ok(None);
+    };
+    let number = value.to_str().ok().and_then(|text| text.trim().parse().ok());
+    number.map(Some).ok_or_else(|| ApiError::Invalid("Last-Event-ID: it is not a whole number".to_owned()))
+}
+
+/// Who asks. A router that is called in the process itself has nobody before it.
+fn client(extensions: &Extensions) -> IpAddr {
+    let address = extensions.get::<ConnectInfo<SocketAddr>>();
+    address.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |ConnectInfo(address)| address.ip())
+}
+
+/// The reader's events. They are read when the connection has room for them.
+fn events(reader: StreamReader, open: OpenStream) -> impl Stream<Item = Result<Event, Infallible>> {
+    unfold((reader, open, true), async |(mut reader, mut open, is_first)| {
+        let event = match reader.next().await.map_err(told) {
+            Ok(Some(event)) => event,
+            Ok(None) | Err(()) => {
+                open.ended();
+                return None;
+            }
+        };
+        let mut sent = Event::default().event(&event.name).id(event.id.to_string());
+        if is_first {
+            sent = sent.retry(RETRY);
+        }
+        if reader.has_ended() {
+            open.ended();
+        }
+        let sent = sent.json_data(&event.data).unwrap_or_else(|error| {
+            // Of texts, numbers and JSON alone, this cannot be.
+            tracing::error!(error = %error, "an event could not be written");
+            Event::default().comment("an event could not be written")
+        });
+        Some((Ok(sent), (reader, open, false)))
+    })
+}
+
+/// The stream breaks off; its client asks again from where it was.
+fn told(error: ViewError) {
+    tracing::error!(error = format!("{:#}", anyhow::Error::from(error)), "a stream broke off");
+}

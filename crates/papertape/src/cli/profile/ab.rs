@@ -1,0 +1,148 @@
+//! `papertape profile ab`
+
+use super::super::failure::usage;
+use super::super::output::{json, note, say, table, text_of, width, wrap};
+use super::super::{Common, Outcome};
+use super::files::{files, read_file, unreadable};
+use anyhow::{Context as _, Result};
+use clap::Args;
+use papertape_runtime::profile::ab::{Report, compare};
+use papertape_runtime::profile::cohort::{Cohort, Run};
+use papertape_runtime::profile::invariant::Invariant;
+use papertape_runtime::profile::stats::Figure;
+use papertape_runtime::profile::trace::Phase;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// What to compare with what.
+#[derive(Debug, Args)]
+pub(super) struct AbArgs {
+    /// Traces of the first cohort: files, or directories of `*.json`
+    #[arg(long, value_name = "DIR|FILES", required = true, num_args = 1..)]
+    a: Vec<PathBuf>,
+    /// Traces of the second cohort
+    #[arg(long, value_name = "DIR|FILES", required = true, num_args = 1..)]
+    b: Vec<PathBuf>,
+    /// The first cohort's name
+    #[arg(long, value_name = "NAME", default_value = "A")]
+    label_a: String,
+    /// The second cohort's name
+    #[arg(long, value_name = "NAME", default_value = "B")]
+    label_b: String,
+    /// What the experiment is about, and may differ: ticker, date, provider, model, overall-timeout,
+    /// max-debate-rounds, max-risk-discuss-rounds; repeat for more
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = str::parse::<Invariant>)]
+    vary: Vec<Invariant>,
+    /// Also write the comparison as JSON to this file
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Compares them.
+pub(super) fn ab(common: &Common, args: &AbArgs) -> Outcome {
+    let (a, b) = (runs(&args.a)?, runs(&args.b)?);
+    let vary: BTreeSet<Invariant> = args.vary.iter().copied().collect();
+    let report = compare((&args.label_a, &a), (&args.label_b, &b), &vary)
+        .map_err(|refusal| usage(refusal.to_string()))?;
+    if let Some(path) = &args.output {
+        let text = serde_json::to_string_pretty(&report)?;
+        std::fs::write(path, text + "\n").with_context(|| format!("{} cannot be written", path.display()))?;
+        note!("written to {}", path.display());
+    }
+    if common.json {
+        json(&report)?
+    } else {
+        print(&report)?
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The runs of a cohort. All files that cannot be read are told at once.
+fn runs(inputs: &[PathBuf]) -> Result<Vec<Run>> {
+    let (mut runs, mut failed) = (Vec::new(), Vec::new());
+    for path in files(inputs)? {
+        match read_file(&path) {
+            Ok(trace) => runs.push(Run::of(&trace, path.display().to_string())),
+            Err(reason) => failed.push((path, reason)),
+        }
+    }
+    if failed.is_empty() { Ok(runs) } else { Err(unreadable(&failed)) }
+}
+
+fn print(report: &Report) -> Result<()> {
+    let cohorts = [&report.label_a, &report.label_b].map(|label| &report.cohorts[label]);
+    let [a, b] = cohorts;
+    let (name_a, name_b) = (format!(">{}", a.label), format!(">{}", b.label));
+    let mut rows = table(["", &name_a, &name_b]);
+    let mut row = |name: &str, of: &dyn Fn(&Cohort) -> String| {
+        rows.add_row([name.to_owned(), of(a), of(b)]);
+    };
+    row("runs", &|cohort| cohort.run_count.to_string());
+    row("ended well", &|cohort| cohort.ok_count.to_string());
+    row("broke off", &|cohort| share(cohort.error_count, cohort.error_rate));
+    row("degraded", &|cohort| share(cohort.degraded_run_count, cohort.degraded_rate));
+    row("total, ms", &|cohort| middle(cohort.median_total_elapsed_ms, cohort.iqr_total_elapsed_ms));
+    for phase in phases(cohorts) {
+        let of = |cohort: &Cohort| {
+            let figure =
+                |map: &std::collections::BTreeMap<String, Option<Figure>>| map.get(phase).copied().flatten();
+            middle(figure(&cohort.median_phase_elapsed_ms), figure(&cohort.iqr_phase_elapsed_ms))
+        };
+        row(&format!("  {phase}, ms"), &of);
+    }
+    row("events", &|cohort| middle(cohort.median_event_count, cohort.iqr_event_count));
+    row("history, characters", &|cohort| {
+        middle(cohort.median_final_history_len, cohort.iqr_final_history_len)
+    });
+    row("response, characters", &|cohort| {
+        middle(cohort.median_final_response_len, cohort.iqr_final_response_len)
+    });
+    say(text_of(&rows))?;
+    say("\nmedians of the runs that ended well, ± their interquartile range\n")?;
+    let label = |label: &Option<String>| label.clone().unwrap_or_else(|| "a tie".to_owned());
+    let comparison = &report.comparison;
+    say(format_args!("faster           {}", label(&comparison.faster_label)))?;
+    say(format_args!("less degraded    {}", label(&comparison.lower_degradation_label)))?;
+    say(format_args!("fewer errors     {}", label(&comparison.lower_error_rate_label)))?;
+    let recommended = comparison.recommended_label.clone().unwrap_or_else(|| "neither".to_owned());
+    say(format_args!("recommended      {recommended}"))?;
+    say(wrap(&comparison.why, width(), "  "))?;
+    if !report.differences.is_empty() {
+        say("\nwhat differs")?;
+        for one in &report.differences {
+            say(wrap(&format!("{}: {} against {}", one.name, one.a, one.b), width(), "  "))?;
+        }
+    }
+    for flag in &report.flags {
+        note!("note: {flag}");
+    }
+    Ok(())
+}
+
+/// The phases of both cohorts, the graph's own in its order and any other after them.
+fn phases(cohorts: [&Cohort; 2]) -> Vec<&str> {
+    let all: BTreeSet<&str> =
+        cohorts.iter().flat_map(|cohort| cohort.median_phase_elapsed_ms.keys()).map(String::as_str).collect();
+    let own = Phase::ALL.map(Phase::as_str);
+    let other = all.iter().copied().filter(|phase| !own.contains(phase));
+    own.into_iter().filter(|phase| all.contains(phase)).chain(other).collect()
+}
+
+fn share(count: usize, rate: Figure) -> String {
+    format!("{count} ({:.0}%)", rate.0 * 100.0)
+}
+
+fn middle(median: Option<Figure>, iqr: Option<Figure>) -> String {
+    match (median, iqr) {
+        (None, _) => "-".to_owned(),
+        (Some(median), None) => figure(median.0),
+        (Some(median), Some(iqr)) => format!("{} ± {}", figure(median.0), figure(iqr.0)),
+    }
+}
+
+/// A figure to a tenth at most.
+fn figure(value: f64) -> String {
+    let text = format!("{value:.1}");
+    text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)
+}

@@ -1,0 +1,108 @@
+//! Open streams: how many there are, who has them, and ending them all when the server goes down.
+
+use papertape_runtime::stopping::{StopReason, StopSignal, Stopper};
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The streams of one process.
+#[derive(Debug, Default)]
+pub struct Streams {
+    clients: Mutex<HashMap<IpAddr, usize>>,
+    broken: AtomicU64,
+    stopper: Stopper,
+}
+
+/// One open stream. Dropping it closes it.
+#[derive(Debug)]
+pub struct OpenStream {
+    streams: Arc<Streams>,
+    client: IpAddr,
+    /// It came to its own end.
+    ended: bool,
+}
+
+impl Streams {
+    /// Opens one for a client, who may have `most` at a time; `None` where it has them.
+    #[must_use]
+    pub fn open(self: &Arc<Self>, client: IpAddr, most: usize) -> Option<OpenStream> {
+        let mut clients = self.clients();
+        let open = clients.entry(client).or_default();
+        if *open >= most {
+            return None;
+        }
+        *open += 1;
+        Some(OpenStream { streams: Arc::clone(self), client, ended: false })
+    }
+
+    /// How many are open.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.clients().values().sum()
+    }
+
+    /// How many were left by their client before their end, since the process began.
+    #[must_use]
+    pub fn broken(&self) -> u64 {
+        self.broken.load(Ordering::Relaxed)
+    }
+
+    /// Ends them all, and those that are opened from now on.
+    pub fn close(&self) {
+        self.stopper.stop(StopReason::Shutdown);
+    }
+
+    /// Says when they are to end.
+    #[must_use]
+    pub fn closing(&self) -> StopSignal {
+        self.stopper.signal()
+    }
+
+    /// Only counts are held, which are whole at any time.
+    fn clients(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
+        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl OpenStream {
+    /// Notes that the stream has come to its own end.
+    pub fn ended(&mut self) {
+        self.ended = true;
+    }
+}
+
+impl Drop for OpenStream {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.streams.broken.fetch_add(1, Ordering::Relaxed);
+        }
+        let mut clients = self.streams.clients();
+        if let Some(open) = clients.get_mut(&self.client) {
+            *open -= 1;
+            if *open == 0 {
+                clients.remove(&self.client);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A client has its most, another one has its own, and what is closed is free again.
+    #[test]
+    fn streams_are_counted_by_client() {
+        let streams = Arc::new(Streams::default());
+        let (one, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
+        let first = streams.open(one, 1).expect("free");
+        assert!(streams.open(one, 1).is_none(), "it has its most");
+        let mut second = streams.open(other, 1).expect("another client");
+        assert_eq!((streams.count(), streams.broken()), (2, 0));
+        second.ended();
+        drop((first, second));
+        assert_eq!((streams.count(), streams.broken()), (0, 1), "the first was left before its end");
+        assert!(streams.open(one, 1).is_some(), "free again");
+    }
+}

@@ -1,0 +1,291 @@
+//! What a desk has come to about one instrument, with how it came about: the live contract.
+
+use super::node_times::NodeTimes;
+use super::{Deployment, ViewError, plain};
+use crate::app::App;
+use papertape_core::id::{AgentName, JobId, Symbol};
+use papertape_core::ports::Queue as _;
+use papertape_core::provenance::{DataQuality, Degradation, DegradationKind, Provenance, Research, extract};
+use papertape_core::record::{DayStatus, JobRow, SessionId};
+use papertape_core::time::{Date, Timestamp};
+use papertape_store::{AnalysisFilter, SessionResult};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use utoipa::ToSchema;
+
+/// The version of [`LiveAnswer`]'s form.
+pub const CONTRACT_VERSION: &str = "papertape.live.v1";
+
+/// Which analysis of an instrument.
+#[derive(Clone, Debug, Default)]
+pub struct LiveQuery {
+    /// The instrument.
+    pub ticker: String,
+    /// The trading day; `None`: the newest analysis that there is.
+    pub date: Option<Date>,
+    /// Of this job.
+    pub job_id: Option<String>,
+    /// Of this agent.
+    pub model: Option<String>,
+}
+
+/// What a desk has come to about one instrument.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct LiveAnswer {
+    /// The version of this form.
+    #[schema(example = "papertape.live.v1")]
+    pub contract_version: &'static str,
+    /// The instrument.
+    pub ticker: String,
+    /// The trading day.
+    pub date: Date,
+    /// `completed`, `degraded_success` (a result, but some node gave nothing) or `failed` (no result).
+    pub status: LiveStatus,
+    /// What it came to; `null` where it failed. A fallback is no result.
+    pub result: Option<LiveResult>,
+    /// Why there is no result.
+    pub error: Option<LiveError>,
+    /// What was degraded.
+    pub degradation: LiveDegradation,
+    /// What the result rests on.
+    #[schema(value_type = Object)]
+    pub data_quality: DataQuality,
+    /// The six fields of the research debate; also where there is no result.
+    #[schema(value_type = Option<Object>)]
+    pub research: Option<Research>,
+    /// The job.
+    pub job_id: String,
+    /// The session.
+    pub session_id: i64,
+    /// The agent.
+    pub model: String,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+/// How an analysis ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LiveStatus {
+    /// With a result, and every node gave what it was asked for.
+    Completed,
+    /// With a result, although a node gave nothing.
+    DegradedSuccess,
+    /// Without a result.
+    Failed,
+}
+
+/// What an analysis came to.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct LiveResult {
+    /// 1 to hold more of it, -1 less, 0 no change.
+    pub direction: i64,
+    /// The Research Manager's: 1.0 after a whole debate, 0.5 after a degraded one, 0.0 without a
+    /// judgement.
+    pub confidence: Option<f64>,
+    /// `Buy`, `Overweight`, `Hold`, `Underweight` or `Sell`.
+    pub rating: String,
+    /// When the session was closed.
+    pub timestamp: Option<Timestamp>,
+}
+
+/// Why an analysis has no result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct LiveError {
+    /// For programs: `portfolio_manager_timeout`, `job_cancelled`, …
+    pub code: String,
+    /// For people.
+    pub message: String,
+    /// May another try help?
+    pub retryable: bool,
+}
+
+/// What was degraded of an analysis.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct LiveDegradation {
+    /// Is anything?
+    pub degraded: bool,
+    /// Why, in the order of the graph, each reason once.
+    pub reason_codes: Vec<String>,
+    /// By node that gave nothing: `{kind, reason, elapsed_ms}`; by source that was not there, under
+    /// `sources_missing`: the reason.
+    #[schema(value_type = Object)]
+    pub source_diagnostics: Map<String, Value>,
+}
+
+/// The newest analysis of an instrument that matches.
+///
+/// # Errors
+/// A bad field; no such analysis; the record's.
+pub async fn live(app: &App, query: LiveQuery) -> Result<LiveAnswer, ViewError> {
+    plain("ticker", Some(&query.ticker))?;
+    let symbol = Symbol::new(query.ticker.trim());
+    let filter = AnalysisFilter {
+        symbol: symbol.clone(),
+        date: query.date,
+        job: plain("job_id", query.job_id.as_ref())?.map(JobId::from),
+        agent: plain("model", query.model.as_ref())?.map(AgentName::from),
+    };
+    let found = app.store.newest_analysis(&filter).await?.ok_or_else(|| none_of(&symbol))?;
+    of_session(app, found, symbol).await
+}
+
+/// The analysis of an instrument in one session; without a ticker, of the only one.
+///
+/// # Errors
+/// No such session, or none of a desk; a session that is still running; a ticker that must be given.
+pub async fn session_live(app: &App, session: i64, ticker: Option<String>) -> Result<LiveAnswer, ViewError> {
+    let symbol = ticker_of(app, session, ticker).await?;
+    of_session(app, SessionId(session), symbol).await
+}
+
+/// The instrument of a session that is meant.
+pub(super) async fn ticker_of(app: &App, session: i64, ticker: Option<String>) -> Result<Symbol, ViewError> {
+    plain("ticker", ticker.as_ref())?;
+    if let Some(ticker) = ticker {
+        return Ok(Symbol::new(ticker.trim()));
+    }
+    let found = app.store.result(SessionId(session)).await?.ok_or_else(|| no_session(session))?;
+    let by_symbol = symbols(found.metadata.as_ref());
+    match &by_symbol[..] {
+        [only] => Ok(only.clone()),
+        [] => Err(ViewError::NotFound(format!("session {session} has no analysis of a desk"))),
+        several => {
+            let names: Vec<&str> = several.iter().map(Symbol::as_str).collect();
+            Err(ViewError::bad("ticker", format!("the session has several: {}", names.join(", "))))
+        }
+    }
+}
+
+/// The instruments of a desk's session, in byte order.
+pub(super) fn symbols(metadata: Option<&Value>) -> Vec<Symbol> {
+    let by_symbol = metadata.and_then(|metadata| metadata["by_symbol"].as_object());
+    by_symbol.into_iter().flatten().map(|(symbol, _)| Symbol::new(symbol)).collect()
+}
+
+pub(super) fn no_session(session: i64) -> ViewError {
+    ViewError::NotFound(format!("there is no session {session}"))
+}
+
+fn none_of(symbol: &Symbol) -> ViewError {
+    ViewError::NotFound(format!("no desk's analysis of {} matches", symbol.as_str().escape_default()))
+}
+
+async fn of_session(app: &App, id: SessionId, symbol: Symbol) -> Result<LiveAnswer, ViewError> {
+    let session = app.store.result(id).await?.ok_or_else(|| no_session(id.0))?;
+    let job = app.store.job(&session.job).await?;
+    if session.status == DayStatus::Running {
+        return match job {
+            Some(job) if job.status.is_stopped() => Ok(broken_off(app, session, symbol, &job)),
+            _ => Err(ViewError::Busy(format!("session {id} is still running"))),
+        };
+    }
+    let metadata = session.metadata.clone().unwrap_or_default();
+    let about = metadata["by_symbol"][symbol.as_str()].clone();
+    if !about.is_object() {
+        return Err(none_of(&symbol));
+    }
+    let mut provenance = extract(&about);
+    let times = NodeTimes::of(app, id).await?;
+    times.fill_in(&mut provenance.degradations);
+    let completed_at = app.store.closed_at(id).await?;
+    let result = result_of(&about, completed_at);
+    let error = result.is_none().then(|| error_of(&session, &provenance));
+    let status = match (&result, provenance.is_degraded()) {
+        (None, _) => LiveStatus::Failed,
+        (Some(_), true) => LiveStatus::DegradedSuccess,
+        (Some(_), false) => LiveStatus::Completed,
+    };
+    let missing = missing_of(&metadata, &about);
+    Ok(LiveAnswer {
+        contract_version: CONTRACT_VERSION,
+        ticker: symbol.to_string(),
+        date: session.date,
+        status,
+        result,
+        error,
+        degradation: degradation_of(&provenance, &missing),
+        data_quality: DataQuality { sources_missing: missing, ..provenance.data_quality.clone() },
+        research: provenance.research,
+        job_id: session.job.to_string(),
+        session_id: id.0,
+        model: session.agent.to_string(),
+        deployment: Deployment::of(app),
+    })
+}
+
+/// A session that its job has left open: there is no result, and may be one when the job is resumed.
+fn broken_off(app: &App, session: SessionResult, symbol: Symbol, job: &JobRow) -> LiveAnswer {
+    let reason = job.error.clone().unwrap_or_else(|| format!("the job is {}", job.status));
+    let provenance = Provenance::default();
+    LiveAnswer {
+        contract_version: CONTRACT_VERSION,
+        ticker: symbol.to_string(),
+        date: session.date,
+        status: LiveStatus::Failed,
+        result: None,
+        error: Some(LiveError { code: format!("job_{}", job.status), message: reason, retryable: true }),
+        degradation: degradation_of(&provenance, &BTreeMap::new()),
+        data_quality: serde_json::from_value(json!({ "state": "failed" })).unwrap_or_default(),
+        research: None,
+        job_id: session.job.to_string(),
+        session_id: session.id.0,
+        model: session.agent.to_string(),
+        deployment: Deployment::of(app),
+    }
+}
+
+fn result_of(about: &Value, timestamp: Option<Timestamp>) -> Option<LiveResult> {
+    Some(LiveResult {
+        direction: about["direction"].as_i64()?,
+        confidence: about["confidence"].as_f64(),
+        rating: about["rating"].as_str()?.to_owned(),
+        timestamp,
+    })
+}
+
+/// Why a closed session has no rating of an instrument: the last node that gave nothing is the one that
+/// should have given it.
+fn error_of(session: &SessionResult, provenance: &Provenance) -> LiveError {
+    match (provenance.degradations.last(), &session.error) {
+        (Some(gone), _) => LiveError {
+            code: gone.reason.clone(),
+            message: format!("the {} gave no decision", gone.node),
+            retryable: gone.kind == DegradationKind::Timeout || !gone.reason.ends_with("unauthorised"),
+        },
+        (None, Some(error)) => {
+            LiveError { code: "session_failed".to_owned(), message: error.clone(), retryable: true }
+        }
+        (None, None) => LiveError {
+            code: "no_decision".to_owned(),
+            message: "the session ended without a decision".to_owned(),
+            retryable: true,
+        },
+    }
+}
+
+/// The sources that the instrument's nodes missed, with the session's reasons.
+fn missing_of(metadata: &Value, about: &Value) -> BTreeMap<String, String> {
+    let reasons = &metadata["data_quality"]["sources_missing"];
+    let names = about["sources_missing"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let reason = |name: &str| reasons[name].as_str().unwrap_or("not available").to_owned();
+    names.map(|name| (name.to_owned(), reason(name))).collect()
+}
+
+fn degradation_of(provenance: &Provenance, missing: &BTreeMap<String, String>) -> LiveDegradation {
+    let mut diagnostics = Map::new();
+    for Degradation { node, kind, reason, elapsed_ms, .. } in &provenance.degradations {
+        let about = json!({ "kind": kind, "reason": reason, "elapsed_ms": elapsed_ms });
+        diagnostics.insert(node.clone(), about);
+    }
+    if !missing.is_empty() {
+        diagnostics.insert("sources_missing".to_owned(), json!(missing));
+    }
+    LiveDegradation {
+        degraded: provenance.is_degraded(),
+        reason_codes: provenance.data_quality.reason_codes.clone(),
+        source_diagnostics: diagnostics,
+    }
+}

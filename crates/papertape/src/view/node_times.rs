@@ -1,0 +1,79 @@
+//! How long nodes took: wall time, joined from their steps when somebody asks. A session reads no clock.
+
+use super::ViewError;
+use crate::app::App;
+use papertape_core::provenance::Degradation;
+use papertape_core::record::SessionId;
+use papertape_core::tape::Class;
+use papertape_core::time::Timestamp;
+use papertape_store::PageRequest;
+use std::collections::BTreeMap;
+
+/// Steps are read in pages of this many.
+const PAGE: u32 = 1000;
+
+/// When the nodes of a session began and ended, by scope: `AAPL/Trader#1`.
+#[derive(Debug, Default)]
+pub(super) struct NodeTimes(BTreeMap<String, Span>);
+
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    began: Timestamp,
+    ended: Timestamp,
+}
+
+impl NodeTimes {
+    /// Of a session's calls and verdicts; local steps ride in others' transactions and tell nothing.
+    pub(super) async fn of(app: &App, session: SessionId) -> Result<Self, ViewError> {
+        let mut times = Self::default();
+        let mut request = PageRequest::first(PAGE);
+        loop {
+            let page = app.store.steps(session, &request).await?;
+            for step in page.items {
+                let tells = matches!(step.class, Class::External | Class::Guard) && !step.detached;
+                if tells {
+                    let began = step.started_at;
+                    times.note(step.path.scope(), Span { began, ended: step.ended_at.unwrap_or(began) });
+                }
+            }
+            match page.next {
+                Some(cursor) => request = PageRequest::after(PAGE, &cursor),
+                None => return Ok(times),
+            }
+        }
+    }
+
+    fn note(&mut self, scope: &str, span: Span) {
+        let known = self.0.entry(scope.to_owned()).or_insert(span);
+        known.began = known.began.min(span.began);
+        known.ended = known.ended.max(span.ended);
+    }
+
+    /// The degradations, each with its node's wall time where its steps tell it. A node that ran in
+    /// several rounds and gave nothing more than once is told of in the order of its rounds.
+    pub(super) fn fill_in(&self, degradations: &mut [Degradation]) {
+        let mut told: BTreeMap<(String, String), u32> = BTreeMap::new();
+        for degradation in degradations {
+            let symbol = degradation.symbol.as_ref().map(ToString::to_string).unwrap_or_default();
+            let seen = told.entry((symbol.clone(), degradation.node.clone())).or_insert(0);
+            let round = self.rounds(&symbol, &degradation.node).nth(*seen as usize);
+            *seen += 1;
+            degradation.elapsed_ms = round.and_then(|span| {
+                let took = span.ended.duration_since(span.began);
+                u64::try_from(took.as_millis()).ok()
+            });
+        }
+    }
+
+    /// The rounds of a node, in order.
+    fn rounds(&self, symbol: &str, node: &str) -> impl Iterator<Item = Span> + '_ {
+        let scope = if symbol.is_empty() { format!("{node}#") } else { format!("{symbol}/{node}#") };
+        let mut rounds: Vec<(u32, Span)> = self
+            .0
+            .iter()
+            .filter_map(|(path, span)| Some((path.strip_prefix(&scope)?.parse().ok()?, *span)))
+            .collect();
+        rounds.sort_by_key(|(round, _)| *round);
+        rounds.into_iter().map(|(_, span)| span)
+    }
+}

@@ -1,0 +1,250 @@
+//! Traces of a job's desks, from the record.
+
+use super::ViewError;
+use crate::app::App;
+use anyhow::anyhow;
+use papertape_agents::config::{AgentConfig, AgentKind};
+use papertape_agents::desk::config::LlmKind;
+use papertape_core::id::{ContentHash, JobId, Symbol};
+use papertape_core::message::ModelName;
+use papertape_core::ports::Queue as _;
+use papertape_core::record::{DayStatus, JobRow};
+use papertape_core::tape::{Class, Key, State};
+use papertape_core::time::Date;
+use papertape_runtime::config::SimulationConfig;
+use papertape_runtime::profile::documents;
+use papertape_runtime::profile::from_record::{NodeRow, RunFacts, StepRow, trace};
+use papertape_runtime::profile::trace::{Invariants, Status, Trace};
+use papertape_runtime::worker::{PROFILE, TOO_LATE};
+use papertape_store::{PageRequest, SessionFilter, SessionView, StepView};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Rows of a page.
+const PAGE: u32 = 1000;
+/// Sessions of a page.
+const SESSIONS: u32 = 100;
+
+/// How many traces there were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TraceCount {
+    /// All of them.
+    pub traces: usize,
+    /// Of these, of runs that broke off or have not ended.
+    pub errors: usize,
+    /// Of these, of runs that are degraded.
+    pub degraded: usize,
+}
+
+/// Gives the trace of every ticker-day of a job's desks to `keep`, day by day, also of a job that still
+/// runs or has failed. With `raw_on_failure`, those of runs that broke off hold their steps as
+/// `raw_events`.
+///
+/// # Errors
+/// No such job; one without a desk; a node's step that cannot be read; the record's; what `keep` says.
+pub async fn traces(
+    app: &App,
+    job: &JobId,
+    raw_on_failure: bool,
+    mut keep: impl FnMut(Trace) -> anyhow::Result<()>,
+) -> Result<TraceCount, ViewError> {
+    let row = app.store.job(job).await?.ok_or_else(|| super::no_job(job.as_str()))?;
+    let config: SimulationConfig = serde_json::from_value(row.config.clone())
+        .map_err(|error| anyhow!("the config of job {job} cannot be read: {error}"))?;
+    if !config.agents.iter().any(|agent| agent.kind == AgentKind::Desk) {
+        let message = format!("{job} has no desk: a solo agent is one conversation, without nodes to time");
+        return Err(ViewError::bad("job", message));
+    }
+    let mut count = TraceCount::default();
+    let filter = SessionFilter { job: Some(job.clone()), ..SessionFilter::default() };
+    let mut page = PageRequest::first(SESSIONS);
+    loop {
+        let sessions = app.store.sessions(&filter, false, &page).await?;
+        for session in &sessions.items {
+            let own = config.agents.iter().find(|agent| agent.name == session.agent);
+            let Some(own) = own.filter(|agent| agent.kind == AgentKind::Desk) else { continue };
+            let agent = agent_on(&config, own, session.date);
+            let read = Session::read(app, session).await?;
+            for symbol in &config.symbols {
+                let trace = read.trace(app, (&row, &config), agent, symbol, raw_on_failure).await?;
+                count.traces += 1;
+                count.errors += usize::from(trace.status == Status::Error);
+                count.degraded += usize::from(trace.is_degraded());
+                keep(trace)?;
+            }
+        }
+        match sessions.next {
+            Some(next) => page = PageRequest::after(SESSIONS, &next),
+            None => return Ok(count),
+        }
+    }
+}
+
+/// The agent as it is on a day: as the newest cut up to that day has changed it. Of a cut's own day, what
+/// stands before the cut was taken over from the parent, and counts as reused.
+fn agent_on<'c>(config: &'c SimulationConfig, own: &'c AgentConfig, date: Date) -> &'c AgentConfig {
+    let branch = config.branch.iter();
+    let newest = branch.clone().filter_map(|branch| Some((branch.date, branch.agent.as_ref()?)));
+    let earlier =
+        branch.flat_map(|branch| branch.earlier.iter().rev()).map(|change| (change.date, &change.agent));
+    let mut changes = newest.chain(earlier).filter(|(_, agent)| agent.name == own.name);
+    changes.find(|(cut, _)| *cut <= date).map_or(own, |(_, agent)| agent)
+}
+
+/// A session with its steps.
+struct Session<'s> {
+    view: &'s SessionView,
+    steps: Vec<StepView>,
+    rows: Vec<StepRow>,
+    nodes: Vec<NodeRow>,
+}
+
+impl<'s> Session<'s> {
+    async fn read(app: &App, view: &'s SessionView) -> Result<Self, ViewError> {
+        let mut steps: Vec<StepView> = Vec::new();
+        let mut page = PageRequest::first(PAGE);
+        loop {
+            let found = app.store.steps(view.id, &page).await?;
+            // Summaries have a tape of their own, and are no part of the day.
+            steps.extend(found.items.into_iter().filter(|step| !step.detached));
+            match found.next {
+                Some(next) => page = PageRequest::after(PAGE, &next),
+                None => break,
+            }
+        }
+        let noted: Vec<&StepView> = steps.iter().filter(|step| is_node(step)).collect();
+        let hashes = noted.iter().flat_map(|step| [step.request_ref, step.outcome_ref]).flatten().collect();
+        let found = documents(&app.store, hashes).await?;
+        let document = |step: &StepView, hash: Option<ContentHash>| {
+            hash.and_then(|hash| found.get(&hash).cloned()).ok_or_else(|| {
+                ViewError::Record(anyhow!("a document of the step {} is not there", step.path))
+            })
+        };
+        let mut nodes = Vec::new();
+        for step in noted {
+            nodes.push(NodeRow {
+                path: step.path.clone(),
+                at: step.started_at,
+                arguments: document(step, step.request_ref)?,
+                outcome: document(step, step.outcome_ref)?,
+            });
+        }
+        let rows = steps.iter().map(row).collect();
+        Ok(Self { view, steps, rows, nodes })
+    }
+
+    async fn trace(
+        &self,
+        app: &App,
+        (job, config): (&JobRow, &SimulationConfig),
+        agent: &AgentConfig,
+        symbol: &Symbol,
+        raw_on_failure: bool,
+    ) -> Result<Trace, ViewError> {
+        let view = self.view;
+        let desk = agent.desk_config();
+        let facts = RunFacts {
+            run_id: format!("{}-{}-{}", view.job, view.id, named(symbol)),
+            ticker: symbol.to_string(),
+            date: view.date.to_string(),
+            selected_analysts: desk.selected_analysts.iter().map(ToString::to_string).collect(),
+            analysis_prompt_style: Some(desk.analysis_prompt_style.as_str().to_owned()),
+            model: Some(both(agent, ToString::to_string)),
+            invariants: invariants(config, agent),
+            session: view.status,
+            session_error: view.error.clone(),
+        };
+        let mut trace = trace(facts, &self.rows, &self.nodes).map_err(|bad| anyhow!(bad))?;
+        if trace.status == Status::Error {
+            if let Some(error) = job.error.as_ref().filter(|_| view.status == DayStatus::Running) {
+                // The job has stopped: its reason is the run's.
+                let is_late = job.kind == PROFILE && error.starts_with(TOO_LATE);
+                let kind = if is_late { "overall_timeout" } else { job.status.as_str() };
+                trace.exception_type = Some(kind.to_owned());
+                trace.error = Some(error.clone());
+            }
+            if raw_on_failure {
+                trace.raw_events = self.raw(app, symbol).await?;
+            }
+        }
+        Ok(trace)
+    }
+
+    /// A ticker's steps as the record has them, with what they came to.
+    async fn raw(&self, app: &App, symbol: &Symbol) -> Result<Vec<Value>, ViewError> {
+        let scope = Key::Symbol(symbol.to_string()).to_string();
+        let steps = || self.steps.iter().filter(|step| step.path.is_within(&scope));
+        let found: BTreeMap<ContentHash, Value> =
+            documents(&app.store, steps().filter_map(|step| step.outcome_ref).collect()).await?;
+        let raw = |step: &StepView| {
+            let outcome = step.outcome_ref.and_then(|hash| found.get(&hash));
+            json!({
+                "path": step.path,
+                "class": step.class,
+                "state": step.state.to_string(),
+                "started_at": step.started_at,
+                "ended_at": step.ended_at,
+                "attempts": step.attempts,
+                "outcome": outcome,
+            })
+        };
+        Ok(steps().map(raw).collect())
+    }
+}
+
+fn is_node(step: &StepView) -> bool {
+    step.class == Class::Local && step.path.kind() == "node" && matches!(step.state, State::Done(_))
+}
+
+fn row(step: &StepView) -> StepRow {
+    StepRow {
+        path: step.path.clone(),
+        class: step.class,
+        started_at: step.started_at,
+        ended_at: step.ended_at,
+        input_tokens: step.usage.input_tokens,
+        output_tokens: step.usage.output_tokens,
+        is_reused: step.reused_from.is_some(),
+        interrupted: step.interrupted.into(),
+    }
+}
+
+/// A symbol as a part of a file's name: without the characters that a path would take for its own.
+pub(crate) fn named(symbol: &Symbol) -> String {
+    Key::Symbol(symbol.to_string()).to_string().replace('\\', "%5C")
+}
+
+/// Something of the agent's two models: once where it is the same.
+fn both(agent: &AgentConfig, of: impl Fn(&ModelName) -> String) -> String {
+    let desk = agent.desk_config();
+    let [quick, deep] = [LlmKind::Quick, LlmKind::Deep].map(|kind| of(desk.model(agent, kind)));
+    if quick == deep { quick } else { format!("{quick} + {deep}") }
+}
+
+fn invariants(config: &SimulationConfig, agent: &AgentConfig) -> Invariants {
+    let desk = agent.desk_config();
+    let limits = &agent.limits;
+    let settings: [(&str, Value); 13] = [
+        ("analyst_node_timeout_secs", desk.analyst_node_timeout_secs.into()),
+        ("dataset", json!(config.dataset.hash)),
+        ("language", agent.language.as_str().into()),
+        ("max_retries", limits.max_attempts.saturating_sub(1).into()),
+        ("max_steps", limits.max_steps.into()),
+        ("portfolio_node_timeout_secs", desk.portfolio_node_timeout_secs.into()),
+        ("prompts", json!(config.prompts)),
+        ("research_node_timeout_secs", desk.research_node_timeout_secs.into()),
+        ("risk_node_timeout_secs", desk.risk_node_timeout_secs.into()),
+        ("seed", config.seed.into()),
+        ("symbols_at_once", desk.symbols_at_once.into()),
+        ("timeout_secs", limits.call_timeout_secs.into()),
+        ("trader_node_timeout_secs", desk.trader_node_timeout_secs.into()),
+    ];
+    Invariants {
+        provider: Some(both(agent, |model| model.provider.clone())),
+        model: Some(both(agent, |model| model.model.clone())),
+        overall_timeout_secs: Some(limits.session_timeout_secs as f64),
+        max_debate_rounds: Some(desk.max_debate_rounds),
+        max_risk_discuss_rounds: Some(desk.max_risk_discuss_rounds),
+        settings: settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+    }
+}

@@ -1,0 +1,317 @@
+//! The live stream: real clients over real connections, on a record that goes on meanwhile.
+
+use crate::api_support::{World, config, week};
+use futures::StreamExt as _;
+use papertape::api;
+use papertape::app::{Access, App};
+use papertape::trigger::{Request as Simulation, trigger};
+use papertape_core::id::JobId;
+use papertape_core::ports::Queue as _;
+use papertape_runtime::simulate::Unobserved;
+use papertape_runtime::stopping::{StopReason, Stopper};
+use papertape_store::{Store, Target};
+use papertape_testkit::clock::FakeClock;
+use serde_json::Value;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+/// One event as a client reads it.
+#[derive(Clone, Debug, PartialEq)]
+struct Got {
+    name: String,
+    id: i64,
+    data: Value,
+}
+
+/// A client's open stream.
+struct Client {
+    body: futures::stream::BoxStream<'static, reqwest::Result<Vec<u8>>>,
+    text: String,
+}
+
+impl Client {
+    async fn open(url: &str, job: &str, after: Option<i64>) -> Self {
+        let answer = ask(url, job, after).await;
+        assert_eq!(answer.status(), 200);
+        Self {
+            body: answer.bytes_stream().map(|piece| piece.map(|piece| piece.to_vec())).boxed(),
+            text: String::new(),
+        }
+    }
+
+    /// The next event; `None` where the server has closed the stream. Comments are passed over.
+    async fn next(&mut self) -> Option<Got> {
+        loop {
+            while let Some((event, rest)) = self.text.split_once("\n\n") {
+                let (event, rest) = (event.to_owned(), rest.to_owned());
+                self.text = rest;
+                if let Some(got) = parse(&event) {
+                    return Some(got);
+                }
+            }
+            // A connection that is cut off is a stream that has ended, to a client.
+            let piece = self.body.next().await?.ok()?;
+            self.text.push_str(&String::from_utf8(piece).expect("whole characters"));
+        }
+    }
+
+    async fn rest(mut self) -> Vec<Got> {
+        let mut all = Vec::new();
+        while let Some(got) = self.next().await {
+            all.push(got);
+        }
+        all
+    }
+}
+
+async fn ask(url: &str, job: &str, after: Option<i64>) -> reqwest::Response {
+    let request = reqwest::Client::new().get(format!("{url}/jobs/{job}/stream"));
+    let request = match after {
+        Some(after) => request.header("Last-Event-ID", after.to_string()),
+        None => request,
+    };
+    request.send().await.expect("an answer")
+}
+
+fn parse(event: &str) -> Option<Got> {
+    let field = |name: &str| event.lines().find_map(|line| line.strip_prefix(name).map(str::trim_start));
+    Some(Got {
+        name: field("event:")?.to_owned(),
+        id: field("id:")?.parse().expect("a number"),
+        data: serde_json::from_str(field("data:")?).expect("JSON"),
+    })
+}
+
+/// A server on a port of its own.
+struct Server {
+    url: String,
+    stopper: Stopper,
+    serving: JoinHandle<anyhow::Result<()>>,
+}
+
+impl Server {
+    async fn start(app: App) -> Self {
+        // The product's TLS is set up by its commands; a client here needs it as well.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let stopper = Stopper::default();
+        let serving = tokio::spawn(api::serve(app, listener, stopper.signal()));
+        Self { url, stopper, serving }
+    }
+
+    /// Stops it. Streams that are open do not hold it up: else this never returns.
+    async fn stop(self) {
+        self.stopper.stop(StopReason::Shutdown);
+        self.serving.await.expect("it does not panic").expect("it ends well");
+    }
+}
+
+/// All events of a job from the first one on, by a client that has seen none.
+async fn whole(url: &str, job: &str) -> Vec<Got> {
+    Client::open(url, job, Some(0)).await.rest().await
+}
+
+/// The same events, whatever the job was when they were told.
+fn same(left: &[Got], right: &[Got]) {
+    let plain = |all: &[Got]| -> Vec<(String, i64, Value)> {
+        all.iter().map(|got| (got.name.clone(), got.id, got.data["event"].clone())).collect()
+    };
+    assert_eq!(plain(left), plain(right));
+}
+
+/// Goal: a job that has ended is a snapshot and its end; asked from the beginning it is the whole record
+/// of its events, in order and without gaps; and the answer's headers keep proxies from holding it back.
+#[tokio::test]
+async fn a_finished_job_is_told_and_closed() {
+    let world = World::new().await;
+    let server = Server::start(world.app.clone()).await;
+    let answer = ask(&server.url, &world.job, None).await;
+    assert_eq!(answer.headers()["cache-control"], "no-cache, no-transform");
+    assert_eq!(answer.headers()["x-accel-buffering"], "no");
+    assert_eq!(answer.headers()["connection"], "keep-alive");
+    assert_eq!(answer.headers()["content-type"], "text/event-stream");
+    let brief = Client::open(&server.url, &world.job, None).await.rest().await;
+    let names: Vec<&str> = brief.iter().map(|got| got.name.as_str()).collect();
+    assert_eq!(names, ["snapshot", "end"]);
+    assert_eq!(brief[0].data["job"]["status"], "completed");
+    assert_eq!(brief[1].data["event"]["status"], "completed");
+    assert_eq!(brief[1].id, brief[0].id + 1);
+
+    let all = whole(&server.url, &world.job).await;
+    let kept = world.app.store.events(&JobId::new(&world.job), 0, 1000).await.expect("reads");
+    let kept: Vec<(i64, String, Value)> = kept.into_iter().map(|one| (one.n, one.kind, one.data)).collect();
+    let told: Vec<(i64, String, Value)> =
+        all.iter().take(1000).map(|got| (got.id, got.name.clone(), got.data["event"].clone())).collect();
+    assert_eq!(told, kept);
+    assert!(all.iter().zip(1..).all(|(got, n)| got.id == n && got.data["cursor"] == n), "no gaps");
+    for name in ["job", "progress", "message", "order", "end"] {
+        assert!(all.iter().any(|got| got.name == name), "{name}");
+    }
+    drop(answer);
+    server.stop().await;
+}
+
+/// Goal: whoever reconnects at any event gets the rest, no event twice and none lost; whoever has the end
+/// is told that there is nothing more.
+#[tokio::test]
+async fn reconnecting_loses_and_repeats_nothing() {
+    let world = World::empty().await;
+    let job = world.run(Simulation { models: vec!["house::momentum".to_owned()], ..week() }).await;
+    let server = Server::start(world.app.clone()).await;
+    let all = whole(&server.url, &job).await;
+    let last = all.last().expect("events").id;
+    for got in &all[..all.len() - 1] {
+        let rest = Client::open(&server.url, &job, Some(got.id)).await.rest().await;
+        same(&rest, &all[usize::try_from(got.id).expect("from 1")..]);
+    }
+    assert_eq!(ask(&server.url, &job, Some(last)).await.status(), 204);
+    server.stop().await;
+}
+
+/// Goal: a client that watches a job run hears of everything as it is committed, also over a restart of
+/// the server in the middle.
+#[tokio::test]
+async fn a_running_job_is_told_as_it_goes_on() {
+    let world = World::empty().await;
+    let first = Server::start(world.app.clone()).await;
+    let queued = trigger(&world.app, week()).await.expect("it is queued");
+    let job = queued.job.to_string();
+    let mut client = Client::open(&first.url, &job, Some(0)).await;
+    let mut heard = vec![client.next().await.expect("that it is queued")];
+    let app = world.app.clone();
+    let working = tokio::spawn(async move {
+        app.worker.run_job(&queued.job, &Stopper::default().signal(), &Unobserved).await
+    });
+    while heard.len() < 40 {
+        heard.push(client.next().await.expect("more"));
+    }
+    first.stop().await;
+    // What had been sent before the server went down arrives; then the stream is over.
+    heard.extend(client.rest().await);
+    let mut restarted = world.app.clone();
+    restarted.streams = Arc::default();
+    let second = Server::start(restarted).await;
+    let at = heard.last().expect("events").id;
+    heard.extend(Client::open(&second.url, &job, Some(at)).await.rest().await);
+    working.await.expect("no panic").expect("the record holds").expect("the job was free");
+    assert_eq!(heard.last().expect("events").name, "end");
+    same(&heard, &whole(&second.url, &job).await);
+    second.stop().await;
+}
+
+/// Goal: a client that never reads holds up neither the job, nor other clients, nor the server's end.
+#[tokio::test]
+async fn who_never_reads_holds_up_nobody() {
+    let world = World::empty().await;
+    let server = Server::start(world.app.clone()).await;
+    let job = trigger(&world.app, week()).await.expect("it is queued").job.to_string();
+    let mut dead = Vec::new();
+    for _ in 0..8 {
+        dead.push(ask(&server.url, &job, Some(0)).await);
+    }
+    world.work(&job).await;
+    assert_eq!(whole(&server.url, &job).await.last().expect("events").name, "end");
+    assert!(world.app.streams.count() <= dead.len(), "the reader's own is closed");
+    server.stop().await;
+}
+
+/// Goal: what cannot be streamed is refused like everything else, with the field named; and one client
+/// cannot take all connections.
+#[tokio::test]
+async fn bad_requests_are_refused() {
+    let world = World::new().await;
+    let mut app = world.app.clone();
+    let mut limited = (*app.config).clone();
+    limited.server.streams_per_client = 1;
+    app.config = Arc::new(limited);
+    let server = Server::start(app).await;
+    let uri = |query: &str| format!("{}/jobs/{}/stream{query}", server.url, world.job);
+    let get = async |url: String| reqwest::get(url).await.expect("an answer");
+    let cases =
+        [("?after=-1", "after"), ("?after=x", "after"), ("?after=99999", "after"), ("?other=1", "other")];
+    for (query, field) in cases {
+        let answer = get(uri(query)).await;
+        assert_eq!(answer.status(), 400, "{query}");
+        let body: Value = answer.json().await.expect("JSON");
+        assert_eq!(body["error"], "invalid_input");
+        assert!(body["message"].as_str().expect("text").contains(field), "{query}: {body}");
+    }
+    let text =
+        reqwest::Client::new().get(uri("")).header("Last-Event-ID", "abc").send().await.expect("an answer");
+    assert_eq!(text.status(), 400);
+    let missing = get(format!("{}/jobs/none/stream", server.url)).await;
+    assert_eq!(missing.status(), 404);
+    assert_eq!(missing.json::<Value>().await.expect("JSON")["error"], "not_found");
+
+    let queued = trigger(&world.app, Simulation { replace_existing: true, ..week() }).await.expect("queued");
+    let mut open = Client::open(&server.url, queued.job.as_str(), None).await;
+    assert_eq!(open.next().await.expect("a snapshot").name, "snapshot");
+    let refused = ask(&server.url, queued.job.as_str(), None).await;
+    assert_eq!(refused.status(), 429);
+    assert_eq!(refused.json::<Value>().await.expect("JSON")["error"], "too_many_streams");
+    server.stop().await;
+}
+
+/// Goal: the end that a job once came to is no end once it goes on again.
+#[tokio::test]
+async fn a_resumed_job_has_one_end() {
+    let world = World::empty().await;
+    let job = trigger(&world.app, week()).await.expect("it is queued").job;
+    world.app.store.cancel(&job).await.expect("writes");
+    let server = Server::start(world.app.clone()).await;
+    assert_eq!(whole(&server.url, job.as_str()).await.last().expect("events").name, "end");
+    assert!(world.app.store.requeue(&job).await.expect("writes"));
+    world.work(job.as_str()).await;
+    let all = whole(&server.url, job.as_str()).await;
+    let ends: Vec<i64> = all.iter().filter(|got| got.name == "end").map(|got| got.id).collect();
+    assert_eq!(ends, [all.last().expect("events").id]);
+    server.stop().await;
+}
+
+/// Goal: on PostgreSQL a stream hears of what another process commits. The clock stands still here, so
+/// that nothing but the notification can wake it.
+#[tokio::test]
+async fn postgres_a_stream_hears_of_other_processes() {
+    let place = papertape_testkit::postgres::place().expect("PostgreSQL");
+    let dir = tempfile::tempdir().expect("a directory");
+    let open = async || {
+        let store =
+            Store::open(Target::Postgres(place.url.clone(), place.schema.clone())).await.expect("opens");
+        App::compose(config(&dir), store).expect("it is composed")
+    };
+    let (mut watching, working) = (open().await, open().await);
+    watching.services.clock = Arc::new(FakeClock::new());
+    let server = Server::start(watching).await;
+    let job = trigger(&working, week()).await.expect("it is queued").job;
+    let mut client = Client::open(&server.url, job.as_str(), Some(0)).await;
+    let first = client.next().await.expect("that it is queued");
+    let ended = working.worker.run_job(&job, &Stopper::default().signal(), &Unobserved).await;
+    ended.expect("the record holds").expect("the job was free");
+    let rest = client.rest().await;
+    assert_eq!((first.id, rest.last().expect("events").name.as_str()), (1, "end"));
+    server.stop().await;
+}
+
+/// Goal: pages of a configured other site may use the API, and of no other one.
+#[tokio::test]
+async fn other_sites_are_let_in_by_name_alone() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut config = config(&dir);
+    config.server.allowed_origins = vec!["https://desk.example".to_owned()];
+    let app = App::open(config, Access::Own).await.expect("it opens");
+    let server = Server::start(app).await;
+    for (origin, let_in) in [("https://desk.example", true), ("https://evil.example", false)] {
+        let client = reqwest::Client::new();
+        let read = client.get(format!("{}/health", server.url)).header("Origin", origin);
+        let read = read.send().await.expect("an answer");
+        let allowed =
+            read.headers().get("access-control-allow-origin").map(|value| value.as_bytes().to_owned());
+        assert_eq!(allowed, let_in.then(|| origin.as_bytes().to_owned()), "{origin}");
+        let write = client.post(format!("{}/simulate/none/cancel", server.url)).header("Origin", origin);
+        let status = write.send().await.expect("an answer").status();
+        assert_eq!(status, if let_in { 404 } else { 403 }, "{origin}");
+    }
+    server.stop().await;
+}

@@ -1,0 +1,150 @@
+//! `papertape data`: datasets that are imported, used, kept and taken away.
+
+use crate::cli_tool::Tool;
+use rustix::process::Signal;
+use std::fmt::Write as _;
+use std::path::Path;
+
+const BARS: &str = "symbol,date,open,high,low,close,volume\n\
+    AAA,2024-01-02,10,11,9,10,1000\nAAA,2024-01-03,10,12,10,11,1000\nAAA,2024-01-04,11,12,10,12,1000\n\
+    BBB,2024-01-02,20,21,19,20,500\nBBB,2024-01-03,20,22,20,21,500\nBBB,2024-01-04,21,22,20,22,500\n";
+
+fn tool(files: &[(&str, &str)]) -> Tool {
+    let tool = Tool::new();
+    files.iter().for_each(|(name, text)| std::fs::write(tool.path(name), text).expect("writes"));
+    tool
+}
+
+// Goal: a dataset that was imported is listed, shown, verified, run on, replayed, and not removed while the
+// job uses it, also after its name stands for other content.
+#[test]
+fn an_imported_dataset_is_used_and_kept_for_its_jobs() {
+    let other = BARS.replace("22,500", "22,501");
+    let tool = tool(&[("bars.csv", BARS), ("other.csv", &other)]);
+    let made = tool.json(&["data", "import", "bars.csv", "--name", "mine"]);
+    let hash = made["hash"].as_str().expect("a hash").to_owned();
+    assert_eq!((made["imported"].as_bool(), made["bars"].as_u64()), (Some(true), Some(6)));
+    let again = tool.json(&["data", "import", "bars.csv", "--name", "mine"]);
+    assert_eq!((again["imported"].as_bool(), again["hash"].as_str()), (Some(false), Some(&*hash)));
+    let list = tool.json(&["data", "list"]);
+    assert_eq!(list["count"], 2);
+    let shown = tool.json(&["data", "show", &hash[..8]]);
+    assert_eq!((shown["name"].as_str(), shown["market"].as_str()), (Some("mine"), Some("us_equity")));
+    tool.ok(&["data", "show", "mine"]);
+    assert!(tool.ok(&["data", "verify", "mine"]).out.contains(&hash));
+    assert!(tool.ok(&["data", "list"]).out.contains("AAA, BBB"));
+    let run = [
+        "run",
+        "--dataset",
+        "mine",
+        "--start",
+        "2024-01-02",
+        "--end",
+        "2024-01-04",
+        "--model",
+        "house::buy_and_hold",
+        "--no-summaries",
+    ];
+    let job = tool.job(&run);
+    tool.ok(&["replay", &job]);
+
+    let taken = tool.ends(&["data", "import", "other.csv", "--name", "mine"], 1);
+    assert!(taken.err.contains("--replace"), "{taken:?}");
+    tool.ok(&["data", "import", "other.csv", "--name", "mine", "--replace"]);
+    assert_ne!(tool.json(&["data", "show", "mine"])["hash"].as_str(), Some(&*hash));
+    tool.ok(&["replay", &job]);
+    tool.ok(&["results", &job]);
+    let used = tool.ends(&["data", "remove", &hash], 1);
+    assert!(used.err.contains(&job), "{used:?}");
+    tool.ok(&["data", "remove", "mine"]);
+    tool.ends(&["data", "show", "mine"], 4);
+    tool.ends(&["data", "remove", "us-daily-2000-2013"], 1);
+}
+
+// Goal: refused rows are told by file and line with exit code 1 and nothing is there; in quarantine they are
+// written down and the rest is there.
+#[test]
+fn refused_rows_are_told_or_quarantined() {
+    let bad = BARS.replace("BBB,2024-01-03,20,22,20", "BBB,2024-01-03,20,2,20");
+    let tool = tool(&[("bad.csv", &bad)]);
+    let done = tool.ends(&["data", "import", "bad.csv", "--name", "mine", "--quarantine-not"], 2);
+    assert!(done.err.contains("--quarantine"), "{done:?}");
+    let done = tool.ends(&["data", "import", "bad.csv", "--name", "mine"], 1);
+    assert!(done.err.contains("bad.csv, line 6: the high 2 is below the low 20"), "{done:?}");
+    assert!(done.err.contains("1 of 6 rows refused"), "{done:?}");
+    tool.ends(&["data", "show", "mine"], 4);
+    assert!(!tool.path("data/datasets").exists());
+    let made = tool.json(&["data", "import", "bad.csv", "--name", "mine", "--quarantine", "q.jsonl"]);
+    assert_eq!((made["bars"].as_u64(), made["report"]["refused"].as_u64()), (Some(5), Some(1)));
+    let line: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(tool.path("q.jsonl")).expect("reads")).expect("JSON");
+    assert_eq!(
+        (line["line"].as_u64(), line["raw"].as_str()),
+        (Some(6), Some("BBB,2024-01-03,20,2,20,21,500"))
+    );
+    for wrong in [["--name", "../x"], ["--zone", "Mars/Olympus"], ["--hours", "late"], ["--market", "none"]] {
+        let mut args = vec!["data", "import", "bad.csv"];
+        args.extend(if wrong[0] == "--name" { vec![] } else { vec!["--name", "x"] });
+        args.extend(wrong);
+        tool.ends(&args, 2);
+    }
+    tool.ends(&["data", "import", "gone.csv", "--name", "x"], 1);
+}
+
+// Goal: written out and imported by the command line it is the same dataset; a folder stands for its files.
+#[test]
+fn what_is_exported_is_imported_as_the_same() {
+    let tool = tool(&[("bars.csv", BARS)]);
+    let hash = tool.json(&["data", "import", "bars.csv", "--name", "mine"])["hash"].clone();
+    for form in ["csv", "jsonl", "parquet"] {
+        tool.ok(&["data", "export", "mine", "--to", form, "--format", form]);
+        let again = tool.json(&["data", "import", form, "--name", &format!("of-{form}")]);
+        assert_eq!(again["hash"], hash, "{form}");
+    }
+    tool.ends(&["data", "export", "mine", "--to", "csv"], 1);
+    tool.ends(&["data", "export", "none", "--to", "x"], 4);
+}
+
+/// Is anything being written there?
+fn is_writing(content: &Path) -> bool {
+    let entries = std::fs::read_dir(content).into_iter().flatten().flatten();
+    entries.into_iter().any(|entry| entry.file_name().to_string_lossy().starts_with('.'))
+}
+
+// Goal: killed while it writes, an import leaves nothing that can be found; the next one clears up and is
+// whole.
+#[test]
+fn crash_in_the_middle_of_an_import() {
+    let mut text = String::from("symbol,date,open,high,low,close,volume\n");
+    for symbol in 0..60 {
+        for day in 0..2_000 {
+            let (year, month, date) = (1990 + day / 336, 1 + day / 28 % 12, 1 + day % 28);
+            let price = 10 + (symbol * 31 + day * 17) % 90;
+            writeln!(text, "S{symbol},{year}-{month:02}-{date:02},{price},{price}.5,1,{price}.1,{day}")
+                .expect("writes");
+        }
+    }
+    let tool = tool(&[("many.csv", &text)]);
+    let content = tool.path("data/datasets/content");
+    let import = ["data", "import", "many.csv", "--name", "many"];
+    for _ in 0..4 {
+        let running = tool.start(&import);
+        let mut ended = false;
+        while !is_writing(&content) && !ended {
+            ended =
+                content.exists() && std::fs::read_dir(&content).is_ok_and(|mut found| found.next().is_some());
+            std::thread::yield_now();
+        }
+        running.signal(Signal::KILL);
+        drop(running);
+        let list = tool.json(&["data", "list"]);
+        let found = list["datasets"].as_array().expect("a list").iter().any(|one| one["name"] == "many");
+        if found {
+            // It was done before the signal came: all of it is there.
+            tool.ok(&["data", "verify", "many"]);
+        }
+    }
+    tool.ok(&import);
+    assert!(!is_writing(&content), "what was left is cleared away");
+    tool.ok(&["data", "verify", "many"]);
+}

@@ -1,0 +1,360 @@
+//! Two cohorts of traces compared. Nothing is run: what is not in the traces is not known.
+
+use super::cohort::{Cohort, Run};
+use super::invariant::{Invariant, Shares};
+use super::trace::ElapsedDefinition;
+use serde::Serialize;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The schema of a comparison.
+pub const SCHEMA: &str = "papertape.profile_ab.v1";
+
+/// Times are equal that are closer than one part in so many of the longer one: 2%.
+const CLOSE: f64 = 50.0;
+
+/// Why two cohorts are not compared.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// One could not tell whose figures are whose.
+    #[error("both cohorts are labelled `{0}`")]
+    EqualLabels(String),
+    /// There is nothing to compare.
+    #[error("the cohort `{0}` has no traces")]
+    Empty(String),
+    /// A run that stands twice would count twice.
+    #[error("the run {run_id} stands twice: in {first} and in {second}")]
+    DuplicateRun {
+        /// The run.
+        run_id: String,
+        /// Where it stands.
+        first: String,
+        /// Where it stands again.
+        second: String,
+    },
+    /// More differs than what is compared.
+    #[error("{}", differ(.0))]
+    Differ(Vec<Difference>),
+    /// Each value stands equally often in both, and together they do not.
+    #[error(
+        "{0} stand equally often in both cohorts, and their combinations do not: each cohort must have the \
+         same runs"
+    )]
+    Combinations(String),
+}
+
+/// Something that is not the same in both cohorts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// What: an invariant's name, or a setting's.
+    pub name: String,
+    /// What it is in the first cohort.
+    pub a: String,
+    /// What it is in the second.
+    pub b: String,
+}
+
+fn differ(differences: &[Difference]) -> String {
+    let told: Vec<String> =
+        differences.iter().map(|one| format!("{}: {} against {}", one.name, one.a, one.b)).collect();
+    let vary: Vec<String> = differences.iter().map(|one| format!("--vary {}", one.name)).collect();
+    format!(
+        "the cohorts differ in what must be the same: {}; if that is the experiment, say {}",
+        told.join("; "),
+        vary.join(" ")
+    )
+}
+
+/// A comparison.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema_version: &'static str,
+    /// What the spread beside a median is.
+    pub spread: &'static str,
+    /// The first cohort's label.
+    pub label_a: String,
+    /// The second cohort's label.
+    pub label_b: String,
+    /// The cohorts by their labels.
+    pub cohorts: BTreeMap<String, Cohort>,
+    /// What comes of it.
+    pub comparison: Comparison,
+    /// What is not the same in both cohorts, and may differ.
+    pub differences: Vec<Difference>,
+    /// What one should know before believing the figures.
+    pub flags: Vec<String>,
+}
+
+/// Which cohort is better, by label; `None` is a tie.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Comparison {
+    /// By the median of the total times.
+    pub faster_label: Option<String>,
+    /// By the share of degraded runs.
+    pub lower_degradation_label: Option<String>,
+    /// By the share of runs that broke off.
+    pub lower_error_rate_label: Option<String>,
+    /// On the whole.
+    pub recommended_label: Option<String>,
+    /// Why, in a sentence.
+    pub why: String,
+}
+
+/// Compares two cohorts. `vary` is what the experiment is about, and may differ.
+///
+/// # Errors
+/// See [`Refusal`].
+pub fn compare(a: (&str, &[Run]), b: (&str, &[Run]), vary: &BTreeSet<Invariant>) -> Result<Report, Refusal> {
+    if a.0 == b.0 {
+        return Err(Refusal::EqualLabels(a.0.to_owned()));
+    }
+    if let Some((label, _)) = [a, b].into_iter().find(|(_, runs)| runs.is_empty()) {
+        return Err(Refusal::Empty(label.to_owned()));
+    }
+    once(a.1.iter().chain(b.1))?;
+    let (mut differences, mut flags) = held_still(a, b, vary)?;
+    differences.extend(settings(a.1, b.1));
+    flags.extend(doubts(a, b));
+    let cohorts = [Cohort::of(a.0, a.1), Cohort::of(b.0, b.1)];
+    let comparison = judge(&cohorts[0], &cohorts[1]);
+    Ok(Report {
+        schema_version: SCHEMA,
+        spread: "interquartile_range",
+        label_a: a.0.to_owned(),
+        label_b: b.0.to_owned(),
+        cohorts: cohorts.into_iter().map(|cohort| (cohort.label.clone(), cohort)).collect(),
+        comparison,
+        differences,
+        flags,
+    })
+}
+
+/// Every run stands once.
+fn once<'r>(runs: impl Iterator<Item = &'r Run>) -> Result<(), Refusal> {
+    let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
+    for run in runs {
+        if let Some(first) = seen.insert(&run.run_id, &run.file) {
+            return Err(Refusal::DuplicateRun {
+                run_id: run.run_id.clone(),
+                first: first.to_owned(),
+                second: run.file.clone(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Sees to it that nothing differs that must not. Gives what may differ and does, and what cannot be
+/// known.
+fn held_still(
+    a: (&str, &[Run]),
+    b: (&str, &[Run]),
+    vary: &BTreeSet<Invariant>,
+) -> Result<(Vec<Difference>, Vec<String>), Refusal> {
+    let (mut refused, mut free, mut flags) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut held, mut unknown) = (Vec::new(), Vec::new());
+    for invariant in Invariant::ALL {
+        let values = |runs: &[Run]| -> Shares<String> {
+            runs.iter().filter_map(|run| run.invariants.get(&invariant).cloned()).collect()
+        };
+        let (of_a, of_b) = (values(a.1), values(b.1));
+        let is_recorded = a.1.iter().chain(b.1).all(|run| run.invariants.contains_key(&invariant));
+        let is_free = invariant.is_free(vary);
+        if of_a.is_empty() || of_b.is_empty() || of_a.same_as(&of_b) {
+            if vary.contains(&invariant) && is_recorded {
+                flags.push(format!("{invariant} was to vary, and is the same in both cohorts"));
+            }
+        } else {
+            let difference = Difference { name: invariant.to_string(), a: of_a.tell(), b: of_b.tell() };
+            if is_free { free.push(difference) } else { refused.push(difference) }
+        }
+        match (is_free, is_recorded) {
+            (true, _) => {}
+            (false, true) => held.push(invariant),
+            (false, false) => unknown.push(invariant.as_str()),
+        }
+    }
+    if !refused.is_empty() {
+        return Err(Refusal::Differ(refused));
+    }
+    if !unknown.is_empty() {
+        let names = unknown.join(", ");
+        flags.push(format!("not recorded in every trace: {names}; whether that is the same is not known"));
+    }
+    let together = |runs: &[Run]| -> Shares<Vec<Option<String>>> {
+        runs.iter().map(|run| held.iter().map(|one| run.invariants.get(one).cloned()).collect()).collect()
+    };
+    if !together(a.1).same_as(&together(b.1)) {
+        let names: Vec<&str> = held.iter().map(|one| one.as_str()).collect();
+        return Err(Refusal::Combinations(names.join(", ")));
+    }
+    Ok((free, flags))
+}
+
+/// Settings that may differ, and do.
+fn settings(a: &[Run], b: &[Run]) -> Vec<Difference> {
+    let names: BTreeSet<&String> = a.iter().chain(b).flat_map(|run| run.settings.keys()).collect();
+    let values = |runs: &[Run], name: &str| -> Shares<String> {
+        let value = |run: &Run| run.settings.get(name).map_or("not recorded", String::as_str).to_owned();
+        runs.iter().map(value).collect()
+    };
+    names
+        .into_iter()
+        .filter_map(|name| {
+            let (of_a, of_b) = (values(a, name), values(b, name));
+            (!of_a.same_as(&of_b)).then(|| Difference { name: name.clone(), a: of_a.tell(), b: of_b.tell() })
+        })
+        .collect()
+}
+
+/// What one should know before believing the figures.
+fn doubts(a: (&str, &[Run]), b: (&str, &[Run])) -> Vec<String> {
+    let mut doubts = Vec::new();
+    let definitions: BTreeSet<ElapsedDefinition> = a.1.iter().chain(b.1).map(|run| run.definition).collect();
+    if definitions.len() > 1 {
+        let names: Vec<&str> = definitions.iter().map(|definition| definition.as_str()).collect();
+        doubts.push(format!(
+            "elapsed_ms is not the same thing in all traces ({}): phases and nodes do not compare",
+            names.join(" and ")
+        ));
+    }
+    for (label, runs) in [a, b] {
+        let count = |is: fn(&Run) -> bool| runs.iter().filter(|run| is(run)).count();
+        let reused = count(|run| run.is_reused);
+        if reused > 0 {
+            doubts.push(format!(
+                "{label}: {reused} of {} runs took over steps of a parent job; their times are those of copying",
+                runs.len()
+            ));
+        }
+        let interrupted = count(|run| run.is_interrupted);
+        if interrupted > 0 {
+            doubts.push(format!(
+                "{label}: {interrupted} of {} runs were cut off and resumed; the time between is in their totals",
+                runs.len()
+            ));
+        }
+        if runs.iter().filter(|run| run.is_ok).count() == 1 {
+            doubts.push(format!("{label}: one run that ended well shows no spread"));
+        }
+    }
+    let days = |runs: &[Run]| -> Shares<Vec<String>> {
+        let day = |run: &Run| {
+            [Invariant::Ticker, Invariant::Date]
+                .iter()
+                .filter_map(|one| run.invariants.get(one).cloned())
+                .collect()
+        };
+        runs.iter().filter(|run| run.is_ok).map(day).collect()
+    };
+    let (days_a, days_b) = (days(a.1), days(b.1));
+    if !days_a.is_empty() && !days_b.is_empty() && !days_a.same_as(&days_b) {
+        doubts.push("the runs that ended well are not of the same ticker-days in both cohorts".to_owned());
+    }
+    doubts
+}
+
+/// Who is better, and why.
+fn judge(a: &Cohort, b: &Cohort) -> Comparison {
+    let label = |ordering: Ordering| match ordering {
+        Ordering::Less => Some(a.label.clone()),
+        Ordering::Greater => Some(b.label.clone()),
+        Ordering::Equal => None,
+    };
+    let share = |of_a: usize, of_b: usize| {
+        // Whole numbers, so that 1 of 3 and 2 of 6 are equal.
+        (of_a as u128 * b.run_count as u128).cmp(&(of_b as u128 * a.run_count as u128))
+    };
+    let time = by_time(a, b);
+    let degradation = share(a.degraded_run_count, b.degraded_run_count);
+    let errors = share(a.error_count, b.error_count);
+    let (recommended, why) = recommend(a, b, &time, degradation, errors);
+    Comparison {
+        faster_label: label(time.ordering),
+        lower_degradation_label: label(degradation),
+        lower_error_rate_label: label(errors),
+        recommended_label: label(recommended),
+        why,
+    }
+}
+
+/// Times compared: `Less` where the first cohort is faster.
+struct Time {
+    ordering: Ordering,
+    told: String,
+}
+
+fn by_time(a: &Cohort, b: &Cohort) -> Time {
+    let tie = |told: String| Time { ordering: Ordering::Equal, told };
+    let (Some(of_a), Some(of_b)) = (a.median_total_elapsed_ms, b.median_total_elapsed_ms) else {
+        return tie("there are no times to compare".to_owned());
+    };
+    let (of_a, of_b) = (of_a.0, of_b.0);
+    let (apart, longer) = ((of_a - of_b).abs(), of_a.max(of_b));
+    let told = format!("{} takes {} and {} takes {} (medians)", a.label, ms(of_a), b.label, ms(of_b));
+    if apart == 0.0 {
+        return tie(format!("the times are equal: {told}"));
+    }
+    if apart * CLOSE < longer {
+        return tie(format!("the times differ by under 2%: {told}"));
+    }
+    let spread =
+        [a, b].iter().filter_map(|cohort| cohort.iqr_total_elapsed_ms).fold(0.0, |most, iqr| iqr.0.max(most));
+    if apart <= spread {
+        return tie(format!("the times differ by no more than their spread of {}: {told}", ms(spread)));
+    }
+    let (ordering, faster) = if of_a < of_b { (Ordering::Less, a) } else { (Ordering::Greater, b) };
+    Time { ordering, told: format!("{} is faster: {told}", faster.label) }
+}
+
+/// The recommendation, and why.
+fn recommend(
+    a: &Cohort,
+    b: &Cohort,
+    time: &Time,
+    degradation: Ordering,
+    errors: Ordering,
+) -> (Ordering, String) {
+    // A cohort without a single good run has shown nothing.
+    if (a.ok_count == 0) != (b.ok_count == 0) {
+        let (ordering, good, bad) =
+            if b.ok_count == 0 { (Ordering::Less, a, b) } else { (Ordering::Greater, b, a) };
+        return (
+            ordering,
+            format!("no run of {} ended well, and {} of {} did", bad.label, good.ok_count, good.label),
+        );
+    }
+    let degraded = format!(
+        "{} of {} runs are degraded in {}, {} of {} in {}",
+        a.degraded_run_count, a.run_count, a.label, b.degraded_run_count, b.run_count, b.label
+    );
+    let failed = format!(
+        "{} of {} runs broke off in {}, {} of {} in {}",
+        a.error_count, a.run_count, a.label, b.error_count, b.run_count, b.label
+    );
+    if time.ordering != Ordering::Equal {
+        let worse: Vec<String> = [(degradation, &degraded), (errors, &failed)]
+            .into_iter()
+            .filter(|(ordering, _)| *ordering == time.ordering.reverse())
+            .map(|(_, told)| told.clone())
+            .collect();
+        if worse.is_empty() {
+            return (time.ordering, format!("{}; it is no worse otherwise", time.told));
+        }
+        return (Ordering::Equal, format!("{}, but {}", time.told, worse.join(", and ")));
+    }
+    if degradation != Ordering::Equal {
+        let but = if errors == degradation.reverse() { format!("; but {failed}") } else { String::new() };
+        return (degradation, format!("{}; {degraded}{but}", time.told));
+    }
+    if errors != Ordering::Equal {
+        return (errors, format!("{}; as many runs are degraded; {failed}", time.told));
+    }
+    (Ordering::Equal, format!("{}; as many runs are degraded and broke off", time.told))
+}
+
+/// Milliseconds for people.
+fn ms(value: f64) -> String {
+    if value < 1000.0 { format!("{value:.0} ms") } else { format!("{:.2} s", value / 1000.0) }
+}

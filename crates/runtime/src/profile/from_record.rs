@@ -1,0 +1,303 @@
+//! A trace from the rows of the record: what the nodes' own `node` steps say, timed by their calls.
+
+use super::trace::{ElapsedDefinition, Invariants, NodeTiming, Phase, SCHEMA, Status, Summary, Trace};
+use papertape_core::record::DayStatus;
+use papertape_core::tape::{Class, Key, StepPath};
+use papertape_core::time::{Timestamp, to_micros};
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// What is known of a run beside its steps.
+#[derive(Clone, Debug)]
+pub struct RunFacts {
+    /// Names the run.
+    pub run_id: String,
+    /// The instrument.
+    pub ticker: String,
+    /// The trading day, `YYYY-MM-DD`.
+    pub date: String,
+    /// The analysts that took part.
+    pub selected_analysts: Vec<String>,
+    /// The prompts' style.
+    pub analysis_prompt_style: Option<String>,
+    /// See [`Trace::model`].
+    pub model: Option<String>,
+    /// What has to be the same in runs that are compared.
+    pub invariants: Invariants,
+    /// How the session stands in which it ran.
+    pub session: DayStatus,
+    /// Why the session failed.
+    pub session_error: Option<String>,
+}
+
+/// A step of the session's own tape, summaries left out.
+#[derive(Clone, Debug)]
+pub struct StepRow {
+    /// Where it stands.
+    pub path: StepPath,
+    /// Its class.
+    pub class: Class,
+    /// When it was begun, by the worker's clock.
+    pub started_at: Timestamp,
+    /// When it ended; `None` while it is open, and where its guard closed before it ended.
+    pub ended_at: Option<Timestamp>,
+    /// Tokens that all its attempts read.
+    pub input_tokens: u64,
+    /// Tokens that all its attempts wrote.
+    pub output_tokens: u64,
+    /// Was it taken over from a parent job?
+    pub is_reused: bool,
+    /// Attempts that a crash or a stop cut off.
+    pub interrupted: u64,
+}
+
+/// A node's own step: a local step of the kind `node`, left after the node's end.
+#[derive(Clone, Debug)]
+pub struct NodeRow {
+    /// Where it stands.
+    pub path: StepPath,
+    /// When it was kept.
+    pub at: Timestamp,
+    /// `{symbol, node, round, phase, llm_kind}`.
+    pub arguments: Value,
+    /// `{state, reason, research_status, degraded_reason, history_len, response_len, tool_calls}`.
+    pub outcome: Value,
+}
+
+/// A node's step that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the node step at {path} cannot be read: {reason}")]
+pub struct BadNode {
+    /// Where it stands.
+    pub path: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    symbol: String,
+    node: String,
+    #[serde(default = "first")]
+    round: u32,
+    phase: String,
+    llm_kind: String,
+}
+
+#[derive(Deserialize)]
+struct Outcome {
+    state: String,
+    #[serde(default)]
+    reason: Option<String>,
+    #[serde(default)]
+    research_status: Option<String>,
+    #[serde(default)]
+    degraded_reason: Option<String>,
+    #[serde(default)]
+    history_len: Option<u64>,
+    #[serde(default)]
+    response_len: Option<u64>,
+    #[serde(default)]
+    tool_calls: Option<u64>,
+}
+
+const fn first() -> u32 {
+    1
+}
+
+/// The trace of one ticker's day. Nodes of other tickers are left out.
+///
+/// A node's time is from the earliest beginning to the latest end of its external steps and its guard's
+/// verdict; a node that asked nobody is timed by its own step. The run begins with the ticker's first
+/// step. A node that is still open has no timing yet.
+///
+/// # Errors
+/// A node's step without a field that it must have, or of an unknown phase.
+pub fn trace(facts: RunFacts, steps: &[StepRow], nodes: &[NodeRow]) -> Result<Trace, BadNode> {
+    let scope = Key::Symbol(facts.ticker.clone()).to_string();
+    let within = || steps.iter().filter(|step| step.path.is_within(&scope));
+    let noted = noted(&facts.ticker, nodes)?;
+    let start = within().map(|step| step.started_at).chain(noted.iter().map(|note| note.at)).min();
+    let by_node = by_node(&scope, steps);
+    let mut turns: Vec<Turn> = noted
+        .into_iter()
+        .map(|note| {
+            let own = by_node.get(note.scope.as_str()).map_or(&[][..], Vec::as_slice);
+            Turn::of(note, own, start)
+        })
+        .collect();
+    turns.sort_by(|a, b| (a.end, a.start, &a.scope).cmp(&(b.end, b.start, &b.scope)));
+
+    let mut phases: BTreeMap<Phase, Vec<(i64, i64)>> =
+        Phase::ALL.into_iter().map(|phase| (phase, Vec::new())).collect();
+    for turn in &turns {
+        phases.entry(turn.phase).or_default().push((turn.start, turn.end));
+    }
+    let is_whole = turns.iter().any(|turn| turn.phase == Phase::Portfolio);
+    let total = turns.iter().map(|turn| turn.end).max().unwrap_or(0);
+    let node_timings: Vec<NodeTiming> = turns.into_iter().map(|turn| turn.timing(&facts)).collect();
+    let mut summary = Summary::of(&node_timings, millis(total));
+    summary.reused_steps = within().filter(|step| step.is_reused).count() as u64;
+    summary.interrupted_attempts = within().map(|step| step.interrupted).sum();
+    let broken = broken(&facts, is_whole);
+    Ok(Trace {
+        trace_schema_version: Some(SCHEMA.to_owned()),
+        elapsed_definition: ElapsedDefinition::NodeSpan,
+        run_id: facts.run_id,
+        status: if broken.is_some() { Status::Error } else { Status::Ok },
+        ticker: facts.ticker,
+        date: facts.date,
+        selected_analysts: facts.selected_analysts,
+        analysis_prompt_style: facts.analysis_prompt_style,
+        model: facts.model,
+        invariants: facts.invariants,
+        node_timings,
+        phase_totals_seconds: phases
+            .into_iter()
+            .map(|(phase, spans)| (phase.to_string(), seconds(union(spans))))
+            .collect(),
+        summary,
+        dump_path: None,
+        raw_events: Vec::new(),
+        exception_type: broken.as_ref().map(|(kind, _)| (*kind).to_owned()),
+        error: broken.map(|(_, error)| error),
+    })
+}
+
+/// Why the run is no whole one: the kind of the error, and a sentence.
+fn broken(facts: &RunFacts, is_whole: bool) -> Option<(&'static str, String)> {
+    match (facts.session, is_whole) {
+        (DayStatus::Failed, _) => {
+            let error = facts.session_error.clone();
+            Some(("session_failed", error.unwrap_or_else(|| "the session failed".to_owned())))
+        }
+        (_, true) => None,
+        (DayStatus::Completed, false) => {
+            Some(("incomplete", "the session ended without a portfolio manager for this ticker".to_owned()))
+        }
+        (_, false) => Some(("unfinished", "the run has not come to its portfolio manager yet".to_owned())),
+    }
+}
+
+/// What a node's own step says.
+struct Note {
+    scope: String,
+    at: Timestamp,
+    phase: Phase,
+    arguments: Arguments,
+    outcome: Outcome,
+}
+
+fn noted(ticker: &str, nodes: &[NodeRow]) -> Result<Vec<Note>, BadNode> {
+    let mut notes = Vec::new();
+    for row in nodes {
+        let bad = |reason: String| BadNode { path: row.path.to_string(), reason };
+        let arguments = Arguments::deserialize(&row.arguments).map_err(|error| bad(error.to_string()))?;
+        if arguments.symbol != ticker {
+            continue;
+        }
+        let outcome = Outcome::deserialize(&row.outcome).map_err(|error| bad(error.to_string()))?;
+        let phase = arguments.phase.parse().map_err(bad)?;
+        let (symbol, node) =
+            (Key::Symbol(arguments.symbol.clone()), Key::Node(arguments.node.clone(), arguments.round));
+        notes.push(Note { scope: format!("{symbol}/{node}"), at: row.at, phase, arguments, outcome });
+    }
+    Ok(notes)
+}
+
+/// The steps of each node's scope, those of scopes below it among them.
+fn by_node<'s>(symbol: &str, steps: &'s [StepRow]) -> BTreeMap<&'s str, Vec<&'s StepRow>> {
+    let mut found: BTreeMap<&str, Vec<&StepRow>> = BTreeMap::new();
+    for step in steps.iter().filter(|step| step.path.is_within(symbol)) {
+        let below = &step.path.as_str()[symbol.len() + 1..];
+        if let Some(length) = below.find('/') {
+            found.entry(&step.path.as_str()[..symbol.len() + 1 + length]).or_default().push(step);
+        }
+    }
+    found
+}
+
+/// A node's turn; times are microseconds from the run's start.
+struct Turn {
+    scope: String,
+    phase: Phase,
+    start: i64,
+    end: i64,
+    input_tokens: u64,
+    output_tokens: u64,
+    arguments: Arguments,
+    outcome: Outcome,
+}
+
+impl Turn {
+    fn of(note: Note, steps: &[&StepRow], start: Option<Timestamp>) -> Self {
+        let timed = || steps.iter().filter(|step| matches!(step.class, Class::External | Class::Guard));
+        let begun = timed().map(|step| step.started_at).min().unwrap_or(note.at);
+        let ended = timed().filter_map(|step| step.ended_at).max().unwrap_or(note.at);
+        let origin = start.map_or(0, to_micros);
+        let start = (to_micros(begun) - origin).max(0);
+        Self {
+            scope: note.scope,
+            phase: note.phase,
+            start,
+            // A machine's clock may be set back; an end never comes before its beginning.
+            end: (to_micros(ended) - origin).max(start),
+            input_tokens: steps.iter().map(|step| step.input_tokens).sum(),
+            output_tokens: steps.iter().map(|step| step.output_tokens).sum(),
+            arguments: note.arguments,
+            outcome: note.outcome,
+        }
+    }
+
+    fn timing(self, facts: &RunFacts) -> NodeTiming {
+        let Self { arguments, mut outcome, .. } = self;
+        if self.phase != Phase::Research {
+            // Every node's step tells how the research stands; here it is the research's nodes that do.
+            (outcome.research_status, outcome.degraded_reason) = (None, None);
+        }
+        NodeTiming {
+            run_id: facts.run_id.clone(),
+            nodes: vec![arguments.node],
+            phases: vec![self.phase.to_string()],
+            llm_kinds: vec![arguments.llm_kind],
+            round: Some(arguments.round),
+            start_at: seconds(self.start),
+            end_at: seconds(self.end),
+            elapsed_ms: millis(self.end - self.start),
+            selected_analysts: facts.selected_analysts.clone(),
+            analysis_prompt_style: facts.analysis_prompt_style.clone(),
+            state: Some(outcome.state),
+            reason: outcome.reason,
+            research_status: outcome.research_status,
+            degraded_reason: outcome.degraded_reason,
+            history_len: outcome.history_len,
+            response_len: outcome.response_len,
+            tool_calls: outcome.tool_calls,
+            input_tokens: Some(self.input_tokens),
+            output_tokens: Some(self.output_tokens),
+        }
+    }
+}
+
+/// How much time lies in at least one of the spans.
+fn union(mut spans: Vec<(i64, i64)>) -> i64 {
+    spans.sort_unstable();
+    let mut covered = 0;
+    let mut reached = i64::MIN;
+    for (start, end) in spans {
+        covered += (end - start.max(reached)).max(0);
+        reached = reached.max(end);
+    }
+    covered
+}
+
+/// Microseconds as seconds.
+fn seconds(micros: i64) -> f64 {
+    micros as f64 / 1_000_000.0
+}
+
+/// Microseconds as milliseconds, rounded.
+fn millis(micros: i64) -> u64 {
+    u64::try_from(micros).unwrap_or(0).saturating_add(500) / 1000
+}

@@ -1,0 +1,267 @@
+//! A trace: when each node of one ticker's day ran, for how long, and what became of it.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+pub use papertape_agents::desk::config::Phase;
+
+/// The schema of the traces that are written here.
+pub const SCHEMA: &str = "papertape.profile_trace.v1";
+
+/// What `elapsed_ms` of a node is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ElapsedDefinition {
+    /// The node's own `end_at - start_at`. Nodes may overlap; a phase's total is the union of its nodes'
+    /// intervals, and the run's total is wall time.
+    #[default]
+    NodeSpan,
+    /// The time since the event before, as `TradingAgents` has it: nodes follow each other, and totals
+    /// are sums.
+    SincePreviousEvent,
+}
+
+impl ElapsedDefinition {
+    /// As files spell it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NodeSpan => "node_span",
+            Self::SincePreviousEvent => "since_previous_event",
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Every node of the graph ended, degraded or not.
+    Ok,
+    /// The run broke off.
+    Error,
+}
+
+/// The trace of one run: one ticker on one day.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trace {
+    /// [`SCHEMA`]; files of `TradingAgents` have another or none.
+    #[serde(default)]
+    pub trace_schema_version: Option<String>,
+    /// What `elapsed_ms` means in this file.
+    #[serde(default)]
+    pub elapsed_definition: ElapsedDefinition,
+    /// Names the run. Unique among traces.
+    #[serde(default)]
+    pub run_id: String,
+    /// How it ended.
+    pub status: Status,
+    /// The instrument.
+    pub ticker: String,
+    /// The trading day, `YYYY-MM-DD`.
+    pub date: String,
+    /// The analysts that took part.
+    #[serde(default)]
+    pub selected_analysts: Vec<String>,
+    /// `standard`, `compact` or `detailed`; `None` where nobody recorded it.
+    #[serde(default)]
+    pub analysis_prompt_style: Option<String>,
+    /// `provider::model`; with two models, the quick one, ` + ` and the deep one.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// What has to be the same in runs that are compared.
+    #[serde(default)]
+    pub invariants: Invariants,
+    /// The nodes, by their end.
+    #[serde(default)]
+    pub node_timings: Vec<NodeTiming>,
+    /// By phase, in seconds.
+    #[serde(default)]
+    pub phase_totals_seconds: BTreeMap<String, f64>,
+    /// The run in a few figures.
+    #[serde(default)]
+    pub summary: Summary,
+    /// Where the file was written.
+    #[serde(default)]
+    pub dump_path: Option<String>,
+    /// Empty, but for a run that failed and whose raw steps were asked for.
+    #[serde(default)]
+    pub raw_events: Vec<Value>,
+    /// Why it broke off, as a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The kind of the error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exception_type: Option<String>,
+}
+
+/// What has to be the same in runs that are compared, unless it is what the comparison is about. Ticker
+/// and date are the trace's own.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Invariants {
+    /// The models' provider; with two, ` + ` between them.
+    #[serde(default)]
+    pub provider: Option<String>,
+    /// The models without their provider; with two, ` + ` between them.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// The bound of the whole run, in seconds.
+    #[serde(default)]
+    pub overall_timeout_secs: Option<f64>,
+    /// Rounds of the research debate.
+    #[serde(default)]
+    pub max_debate_rounds: Option<u32>,
+    /// Rounds of the risk debate.
+    #[serde(default)]
+    pub max_risk_discuss_rounds: Option<u32>,
+    /// Other settings by name: they may differ, and a comparison says so.
+    #[serde(flatten)]
+    pub settings: BTreeMap<String, Value>,
+}
+
+/// One node's turn.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct NodeTiming {
+    /// The run.
+    #[serde(default)]
+    pub run_id: String,
+    /// The node's name; one, here.
+    pub nodes: Vec<String>,
+    /// Its phase.
+    #[serde(default)]
+    pub phases: Vec<String>,
+    /// `quick` or `deep`.
+    #[serde(default)]
+    pub llm_kinds: Vec<String>,
+    /// Which time the node ran, from 1.
+    #[serde(default)]
+    pub round: Option<u32>,
+    /// Seconds from the run's start to the node's.
+    pub start_at: f64,
+    /// Seconds from the run's start to the node's end.
+    pub end_at: f64,
+    /// Milliseconds, by the file's definition.
+    #[serde(deserialize_with = "whole")]
+    pub elapsed_ms: u64,
+    /// The analysts that took part in the run.
+    #[serde(default)]
+    pub selected_analysts: Vec<String>,
+    /// The run's prompt style.
+    #[serde(default)]
+    pub analysis_prompt_style: Option<String>,
+    /// `ok`, `timeout` or `error`; `None` where nobody recorded it.
+    #[serde(default)]
+    pub state: Option<String>,
+    /// Why the node gave nothing of its own.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// The research's status after the node; `None` where the node does not touch it.
+    #[serde(default)]
+    pub research_status: Option<String>,
+    /// Why research is degraded.
+    #[serde(default)]
+    pub degraded_reason: Option<String>,
+    /// Characters of the debate's history after the node.
+    #[serde(default)]
+    pub history_len: Option<u64>,
+    /// Characters of the node's response.
+    #[serde(default)]
+    pub response_len: Option<u64>,
+    /// Tools that the node called.
+    #[serde(default)]
+    pub tool_calls: Option<u64>,
+    /// Tokens that the node's calls read, those of failed attempts among them.
+    #[serde(default)]
+    pub input_tokens: Option<u64>,
+    /// Tokens that the node's calls wrote.
+    #[serde(default)]
+    pub output_tokens: Option<u64>,
+}
+
+impl NodeTiming {
+    /// Did the node fail, or was research not full after it?
+    #[must_use]
+    pub fn is_degraded(&self) -> bool {
+        self.state.as_deref().is_some_and(|state| state != "ok") || not_full(self.research_status.as_deref())
+    }
+}
+
+/// A run in a few figures.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summary {
+    /// How many node timings there are.
+    #[serde(default)]
+    pub event_count: u64,
+    /// Wall time from the run's start to its last node's end, in milliseconds.
+    #[serde(default, deserialize_with = "whole")]
+    pub total_elapsed_ms: u64,
+    /// How many of the node timings are degraded.
+    #[serde(default)]
+    pub degraded_event_count: u64,
+    /// The last research status that is not null.
+    #[serde(default)]
+    pub final_research_status: Option<String>,
+    /// The reason that stands beside it.
+    #[serde(default)]
+    pub final_degraded_reason: Option<String>,
+    /// Steps that a branch took over from its parent: their timings are those of copying.
+    #[serde(default)]
+    pub reused_steps: u64,
+    /// Attempts that a crash or a stop cut off: the time until the run went on is in the totals.
+    #[serde(default)]
+    pub interrupted_attempts: u64,
+}
+
+impl Summary {
+    /// The figures of a run, from its nodes in the order of their ends.
+    #[must_use]
+    pub fn of(nodes: &[NodeTiming], total_elapsed_ms: u64) -> Self {
+        let last = nodes.iter().rev().find(|node| node.research_status.is_some());
+        Self {
+            event_count: nodes.len() as u64,
+            total_elapsed_ms,
+            degraded_event_count: nodes.iter().filter(|node| node.is_degraded()).count() as u64,
+            final_research_status: last.and_then(|node| node.research_status.clone()),
+            final_degraded_reason: last.and_then(|node| node.degraded_reason.clone()),
+            reused_steps: 0,
+            interrupted_attempts: 0,
+        }
+    }
+}
+
+impl Trace {
+    /// Was anything degraded in this run? `failed` counts as degraded.
+    #[must_use]
+    pub fn is_degraded(&self) -> bool {
+        not_full(self.summary.final_research_status.as_deref())
+            || self.summary.degraded_event_count > 0
+            || self.node_timings.iter().any(NodeTiming::is_degraded)
+    }
+
+    /// What a figure was at the research's end: at the last node that knows of the research, else the
+    /// last that has the figure. (Nodes after the research that do not carry its state say 0 in files of
+    /// `TradingAgents`.)
+    #[must_use]
+    pub fn at_the_end(&self, figure: impl Fn(&NodeTiming) -> Option<u64>) -> Option<u64> {
+        let known = |node: &&NodeTiming| node.research_status.is_some() && figure(node).is_some();
+        let nodes = || self.node_timings.iter().rev();
+        let last = nodes().find(known).or_else(|| nodes().find(|node| figure(node).is_some()));
+        last.and_then(figure)
+    }
+}
+
+/// Every status but `full` is a degraded one.
+fn not_full(research_status: Option<&str>) -> bool {
+    research_status.is_some_and(|status| status != "full")
+}
+
+/// A count that others may write with a fraction.
+fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let value = f64::deserialize(deserializer)?;
+    if value.is_finite() && value >= 0.0 {
+        Ok(value.round() as u64)
+    } else {
+        Err(serde::de::Error::custom(format!("{value} is no duration: it is below zero")))
+    }
+}

@@ -1,0 +1,370 @@
+//! Cohorts compared: every rule, and every refusal.
+
+use crate::profile_read::{ours, theirs};
+use papertape_runtime::profile::ab::{Comparison, Difference, Refusal, Report, compare};
+use papertape_runtime::profile::cohort::{Cohort, Run};
+use papertape_runtime::profile::invariant::Invariant;
+use papertape_runtime::profile::read::read;
+use papertape_runtime::profile::stats::{Figure, Middle, quantile};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// A run of ours, changed.
+fn run(id: &str, change: impl FnOnce(&mut Value)) -> Run {
+    let mut value = ours();
+    value["run_id"] = json!(id);
+    change(&mut value);
+    Run::of(&read(&value.to_string(), id).expect("reads"), format!("{id}.json"))
+}
+
+/// Runs that end well in these times.
+fn times(prefix: &str, ms: &[u64]) -> Vec<Run> {
+    ms.iter()
+        .enumerate()
+        .map(|(at, ms)| {
+            run(&format!("{prefix}{at}"), |value| value["summary"]["total_elapsed_ms"] = json!(ms))
+        })
+        .collect()
+}
+
+fn degraded(value: &mut Value) {
+    value["summary"]["final_research_status"] = json!("degraded");
+}
+
+fn failed(value: &mut Value) {
+    value["status"] = json!("error");
+}
+
+/// A cohort of runs in one time, of which some are degraded and some broke off.
+fn cohort(prefix: &str, ms: u64, runs: usize, degraded_runs: usize, failed_runs: usize) -> Vec<Run> {
+    (0..runs)
+        .map(|at| {
+            run(&format!("{prefix}{at}"), |value| {
+                value["summary"]["total_elapsed_ms"] = json!(ms);
+                if at < degraded_runs {
+                    degraded(value);
+                }
+                if at >= runs - failed_runs {
+                    failed(value);
+                }
+            })
+        })
+        .collect()
+}
+
+fn report(a: &[Run], b: &[Run]) -> Report {
+    compare(("a", a), ("b", b), &BTreeSet::new()).expect("compares")
+}
+
+/// (faster, less degraded, fewer errors, recommended), and why.
+fn judged(a: &[Run], b: &[Run]) -> ([Option<String>; 4], String) {
+    let forth = report(a, b).comparison;
+    // Nothing hangs on which cohort is named first.
+    let back = compare(("b", b), ("a", a), &BTreeSet::new()).expect("compares").comparison;
+    let labels = |comparison: &Comparison| {
+        [
+            comparison.faster_label.clone(),
+            comparison.lower_degradation_label.clone(),
+            comparison.lower_error_rate_label.clone(),
+            comparison.recommended_label.clone(),
+        ]
+    };
+    assert_eq!(labels(&forth), labels(&back));
+    (labels(&forth), forth.why)
+}
+
+fn labels(labels: [&str; 4]) -> [Option<String>; 4] {
+    labels.map(|label| (!label.is_empty()).then(|| label.to_owned()))
+}
+
+// Goal: medians and quartiles are those of the formula that the documents name.
+#[test]
+fn medians_and_spreads_are_those_of_type_7() {
+    let middle = |values: &[f64]| Middle::of(values.to_vec());
+    assert_eq!(middle(&[]), None);
+    assert_eq!(middle(&[3.0]), Some(Middle { median: 3.0, iqr: None }));
+    assert_eq!(middle(&[4.0, 1.0]), Some(Middle { median: 2.5, iqr: Some(1.5) }));
+    // numpy.percentile([1, 2, 4, 8], [25, 75]) is 1.75 and 5.0.
+    assert_eq!(middle(&[8.0, 1.0, 4.0, 2.0]), Some(Middle { median: 3.0, iqr: Some(3.25) }));
+    assert_eq!((quantile(&[1.0, 2.0], 0.0), quantile(&[1.0, 2.0], 1.0)), (Some(1.0), Some(2.0)));
+    assert_eq!(serde_json::to_string(&[Figure(450.0), Figure(2.5)]).expect("writes"), "[450,2.5]");
+}
+
+// Goal: a cohort's counts, rates and medians are those of its runs; times are of those that ended well.
+#[test]
+fn a_cohort_has_rates_of_all_runs_and_medians_of_those_that_ended_well() {
+    let mut runs = times("a", &[1000, 3000]);
+    runs.push(run("broken", |value| {
+        failed(value);
+        value["summary"]["total_elapsed_ms"] = json!(99_000);
+    }));
+    runs.push(run("poor", |value| {
+        value["summary"]["total_elapsed_ms"] = json!(5000);
+        value["node_timings"][1]["history_len"] = json!(1000);
+        value["phase_totals_seconds"]["research"] = json!(3.0);
+        degraded(value);
+    }));
+    let cohort = Cohort::of("a", &runs);
+    assert_eq!(
+        (cohort.run_count, cohort.ok_count, cohort.error_count, cohort.degraded_run_count),
+        (4, 3, 1, 1)
+    );
+    assert_eq!((cohort.error_rate, cohort.degraded_rate), (Figure(0.25), Figure(0.25)));
+    assert_eq!(
+        (cohort.median_total_elapsed_ms, cohort.iqr_total_elapsed_ms),
+        (Some(Figure(3000.0)), Some(Figure(2000.0)))
+    );
+    assert_eq!((cohort.median_event_count, cohort.iqr_event_count), (Some(Figure(3.0)), Some(Figure(0.0))));
+    assert_eq!(cohort.median_final_history_len, Some(Figure(640.0)));
+    assert_eq!(cohort.median_final_response_len, Some(Figure(620.0)));
+    assert_eq!(cohort.median_phase_elapsed_ms["research"], Some(Figure(1000.0)));
+    assert_eq!(cohort.iqr_phase_elapsed_ms["research"], Some(Figure(1000.0)));
+    assert_eq!(cohort.source_files, ["a0.json", "a1.json", "broken.json", "poor.json"]);
+    assert_eq!(cohort.trace_schema_versions.first().map(String::as_str), Some("papertape.profile_trace.v1"));
+}
+
+// Goal: a node that failed makes its run a degraded one, though research was full.
+#[test]
+fn a_run_is_degraded_by_any_node() {
+    let trader = run("a", |value| value["node_timings"][2]["state"] = json!("timeout"));
+    assert_eq!(Cohort::of("a", &[trader]).degraded_run_count, 1);
+}
+
+// Goal: the faster side is recommended where it is no worse otherwise.
+#[test]
+fn the_faster_side_is_recommended() {
+    let (found, why) = judged(&cohort("a", 1000, 4, 0, 0), &cohort("b", 2000, 4, 0, 0));
+    assert_eq!(found, labels(["a", "", "", "a"]));
+    assert_eq!(why, "a is faster: a takes 1.00 s and b takes 2.00 s (medians); it is no worse otherwise");
+    let (found, _) = judged(&cohort("a", 1000, 4, 0, 0), &cohort("b", 2000, 4, 1, 1));
+    assert_eq!(found, labels(["a", "a", "a", "a"]));
+}
+
+// Goal: a side that is faster and degraded or broken more often is not recommended, and it is said why.
+#[test]
+fn a_faster_side_that_is_worse_otherwise_is_not_recommended() {
+    let (found, why) = judged(&cohort("a", 1000, 4, 1, 0), &cohort("b", 2000, 4, 0, 0));
+    assert_eq!(found, labels(["a", "b", "", ""]));
+    assert!(why.contains("but 1 of 4 runs are degraded in a, 0 of 4 in b"), "{why}");
+    let (found, why) = judged(&cohort("a", 1000, 4, 0, 1), &cohort("b", 2000, 4, 0, 0));
+    assert_eq!(found, labels(["a", "", "b", ""]));
+    assert!(why.contains("but 1 of 4 runs broke off in a, 0 of 4 in b"), "{why}");
+    // Better in one and worse in the other is worse in one.
+    let (found, _) = judged(&cohort("a", 1000, 4, 0, 1), &cohort("b", 2000, 4, 1, 0));
+    assert_eq!(found, labels(["a", "a", "b", ""]));
+}
+
+// Goal: shares decide and not counts, so that a larger cohort is not the worse for its size.
+#[test]
+fn rates_decide_and_not_counts() {
+    let (found, _) = judged(&cohort("a", 1000, 6, 2, 2), &cohort("b", 1000, 3, 1, 1));
+    assert_eq!(found, labels(["", "", "", ""]));
+    let (found, _) = judged(&cohort("a", 1000, 10, 2, 0), &cohort("b", 1000, 2, 1, 0));
+    assert_eq!(found, labels(["", "a", "", "a"]));
+}
+
+// Goal: under 2% of the longer time is a tie, 2% is none; and so is what lies within the spread.
+#[test]
+fn small_differences_of_time_are_ties() {
+    let (found, why) = judged(&times("a", &[981, 981]), &times("b", &[1000, 1000]));
+    assert_eq!(found, labels(["", "", "", ""]));
+    assert!(why.starts_with("the times differ by under 2%"), "{why}");
+    let (found, _) = judged(&times("a", &[980, 980]), &times("b", &[1000, 1000]));
+    assert_eq!(found, labels(["a", "", "", "a"]));
+    // Medians 1000 and 1400, the larger spread 400: within it.
+    let (found, why) = judged(&times("a", &[1000, 1000]), &times("b", &[1200, 1400, 2000]));
+    assert_eq!(found, labels(["", "", "", ""]));
+    assert!(why.starts_with("the times differ by no more than their spread of 400 ms"), "{why}");
+    let (found, _) = judged(&times("a", &[1000, 1000]), &times("b", &[1202, 1401, 2000]));
+    assert_eq!(found, labels(["a", "", "", "a"]));
+    let (found, why) = judged(&times("a", &[0]), &times("b", &[0]));
+    assert_eq!(found, labels(["", "", "", ""]));
+    assert!(why.starts_with("the times are equal"), "{why}");
+}
+
+// Goal: a tie in time is broken by degradation, and one in that by errors.
+#[test]
+fn a_tie_in_time_is_broken_by_degradation_and_then_by_errors() {
+    let (found, _) = judged(&cohort("a", 1000, 4, 1, 0), &cohort("b", 1000, 4, 0, 0));
+    assert_eq!(found, labels(["", "b", "", "b"]));
+    let (found, _) = judged(&cohort("a", 1000, 4, 1, 1), &cohort("b", 1000, 4, 1, 0));
+    assert_eq!(found, labels(["", "", "b", "b"]));
+    // Degradation comes first, and what speaks against it is said.
+    let (found, why) = judged(&cohort("a", 1000, 4, 0, 1), &cohort("b", 1000, 4, 1, 0));
+    assert_eq!(found, labels(["", "a", "b", "a"]));
+    assert!(why.ends_with("; but 1 of 4 runs broke off in a, 0 of 4 in b"), "{why}");
+}
+
+// Goal: a side none of whose runs ended well is never recommended.
+#[test]
+fn a_side_without_a_good_run_is_never_recommended() {
+    let (found, why) = judged(&cohort("a", 1000, 2, 0, 2), &cohort("b", 1000, 2, 1, 0));
+    assert_eq!(found, labels(["", "a", "b", "b"]));
+    assert_eq!(why, "no run of a ended well, and 2 of b did");
+    let (found, _) = judged(&cohort("a", 1000, 2, 0, 2), &cohort("b", 1000, 2, 0, 2));
+    assert_eq!(found, labels(["", "", "", ""]));
+}
+
+// Goal: cohorts that cannot be told apart, are empty, or hold a run twice are refused.
+#[test]
+fn equal_labels_empty_cohorts_and_runs_that_stand_twice_are_refused() {
+    let (a, b) = (times("a", &[1]), times("b", &[1]));
+    let none = BTreeSet::new();
+    assert_eq!(compare(("x", &a), ("x", &b), &none), Err(Refusal::EqualLabels("x".to_owned())));
+    assert_eq!(compare(("x", &a), ("y", &[]), &none), Err(Refusal::Empty("y".to_owned())));
+    let twice = [times("a", &[1, 2]), vec![run("a0", |_| {})]].concat();
+    let error = compare(("x", &twice), ("y", &b), &none).expect_err("stands twice");
+    assert_eq!(error.to_string(), "the run a0 stands twice: in a0.json and in a0.json");
+    // Also across the cohorts.
+    assert!(matches!(compare(("x", &a), ("y", &a), &none), Err(Refusal::DuplicateRun { .. })));
+}
+
+// Goal: each invariant that differs is refused by name, unless it is the experiment.
+#[test]
+fn what_must_be_the_same_is_refused_by_name_unless_it_is_the_experiment() {
+    let cases: [(Invariant, &str, Value); 7] = [
+        (Invariant::Ticker, "/ticker", json!("IBM")),
+        (Invariant::Date, "/date", json!("2012-10-03")),
+        (Invariant::Provider, "/invariants/provider", json!("openai")),
+        (Invariant::Model, "/invariants/model", json!("contrarian")),
+        (Invariant::OverallTimeout, "/invariants/overall_timeout_secs", json!(60)),
+        (Invariant::MaxDebateRounds, "/invariants/max_debate_rounds", json!(2)),
+        (Invariant::MaxRiskDiscussRounds, "/invariants/max_risk_discuss_rounds", json!(2)),
+    ];
+    let a = times("a", &[1000]);
+    for (invariant, pointer, other) in cases {
+        let b = [run("b", |value| *value.pointer_mut(pointer).expect("is there") = other.clone())];
+        let refused = compare(("a", &a), ("b", &b), &BTreeSet::new()).expect_err("differs");
+        let Refusal::Differ(differences) = &refused else { panic!("{refused}") };
+        assert_eq!(differences.len(), 1, "{refused}");
+        assert!(refused.to_string().contains(&format!("--vary {invariant}")), "{refused}");
+        // Another thing's being free does not help.
+        let wrong = Invariant::ALL.into_iter().find(|one| *one != invariant && *one != Invariant::Model);
+        compare(("a", &a), ("b", &b), &wrong.into_iter().collect()).expect_err("still differs");
+        let report = compare(("a", &a), ("b", &b), &BTreeSet::from([invariant])).expect("is the experiment");
+        assert_eq!(report.differences, *differences);
+        assert_eq!(invariant.as_str().parse::<Invariant>(), Ok(invariant));
+    }
+    assert!("lunch".parse::<Invariant>().is_err());
+}
+
+// Goal: a model of another provider is another model.
+#[test]
+fn another_model_may_come_from_another_provider() {
+    let b = [run("b", |value| {
+        value["invariants"]["provider"] = json!("openai");
+        value["invariants"]["model"] = json!("gpt-5-mini");
+    })];
+    let a = times("a", &[1000]);
+    let error = compare(("a", &a), ("b", &b), &BTreeSet::new()).expect_err("differs").to_string();
+    assert!(error.contains("provider: house against openai; model: momentum against gpt-5-mini"), "{error}");
+    compare(("a", &a), ("b", &b), &BTreeSet::from([Invariant::Model])).expect("is the experiment");
+    compare(("a", &a), ("b", &b), &BTreeSet::from([Invariant::Provider])).expect_err("the model differs too");
+}
+
+// Goal: cohorts of many ticker-days hold the same ones equally often, one by one and together.
+#[test]
+fn cohorts_of_many_ticker_days_hold_the_same_ones() {
+    let day = |id: &str, ticker: &str, date: &str| {
+        run(id, |value| {
+            value["ticker"] = json!(ticker);
+            value["date"] = json!(date);
+        })
+    };
+    let a = [day("a1", "AAPL", "2012-10-02"), day("a2", "IBM", "2012-10-03")];
+    let same = [
+        day("b1", "AAPL", "2012-10-02"),
+        day("b2", "IBM", "2012-10-03"),
+        day("b3", "AAPL", "2012-10-02"),
+        day("b4", "IBM", "2012-10-03"),
+    ];
+    report(&a, &same);
+    let refusal =
+        |b: &[Run]| compare(("a", &a), ("b", b), &BTreeSet::new()).expect_err("differs").to_string();
+    let said = refusal(&same[..3]);
+    assert!(
+        said.contains(
+            "ticker: AAPL (1 of 2 runs), IBM (1 of 2 runs) against AAPL (2 of 3 runs), IBM (1 of 3 runs)"
+        ),
+        "{said}"
+    );
+    let crossed = [day("b1", "AAPL", "2012-10-03"), day("b2", "IBM", "2012-10-02")];
+    assert!(refusal(&crossed).contains("combinations"), "{}", refusal(&crossed));
+    // A day that is missing because its run broke off is no refusal, and is said.
+    let mut broken = same.to_vec();
+    broken[3] = run("b4", |value| {
+        value["ticker"] = json!("IBM");
+        value["date"] = json!("2012-10-03");
+        failed(value);
+    });
+    let flags = report(&a, &broken).flags;
+    assert!(flags.iter().any(|flag| flag.contains("not of the same ticker-days")), "{flags:?}");
+}
+
+// Goal: what may differ is listed, so that nobody takes one cause for another.
+#[test]
+fn settings_that_differ_are_listed() {
+    let b = [run("b", |value| {
+        value["analysis_prompt_style"] = json!("detailed");
+        value["selected_analysts"] = json!(["market", "news"]);
+        value["invariants"]["max_retries"] = json!(2);
+    })];
+    let report = report(&times("a", &[1000]), &b);
+    let difference =
+        |name: &str, a: &str, b: &str| Difference { name: name.to_owned(), a: a.to_owned(), b: b.to_owned() };
+    assert_eq!(
+        report.differences,
+        [
+            difference("analysis_prompt_style", "compact", "detailed"),
+            difference("max_retries", "0", "2"),
+            difference("selected_analysts", "market", "market,news"),
+        ]
+    );
+}
+
+// Goal: traces of TradingAgents compare with each other, and with ours under a flag.
+#[test]
+fn traces_of_tradingagents_are_compared_and_mixing_definitions_is_flagged() {
+    let other = |id: &str| {
+        let mut value = theirs();
+        value["node_timings"][0]["run_id"] = json!(id);
+        value
+    };
+    let read_run = |value: &Value| Run::of(&read(&value.to_string(), "file").expect("reads"), "file");
+    let (a, b) = ([read_run(&other("r1"))], [read_run(&other("r2"))]);
+    let flags = report(&a, &b).flags;
+    assert!(
+        flags
+            .iter()
+            .any(|flag| flag.contains("not recorded in every trace: provider, model, overall-timeout")),
+        "{flags:?}"
+    );
+    assert!(!flags.iter().any(|flag| flag.contains("elapsed_ms")), "{flags:?}");
+    let mine = [run("m", |value| value["date"] = json!("2026-04-11"))];
+    let mixed = report(&a, &mine);
+    assert!(
+        mixed.flags.iter().any(|flag| flag.contains("node_span and since_previous_event")),
+        "{:?}",
+        mixed.flags
+    );
+    let versions =
+        |label: &str| mixed.cohorts[label].trace_schema_versions.iter().cloned().collect::<Vec<_>>();
+    assert_eq!(
+        (versions("a"), versions("b")),
+        (vec!["unknown".to_owned()], vec!["papertape.profile_trace.v1".to_owned()])
+    );
+    assert_eq!(mixed.cohorts["a"].median_phase_elapsed_ms["unknown"], Some(Figure(188.0)));
+}
+
+// Goal: times that are not those of calls are pointed out, and so is a spread that cannot be known.
+#[test]
+fn doubtful_times_are_flagged() {
+    let a = [run("a", |value| value["summary"]["reused_steps"] = json!(4))];
+    let b = [run("b", |value| value["summary"]["interrupted_attempts"] = json!(1))];
+    let vary = BTreeSet::from([Invariant::Ticker]);
+    let flags = compare(("a", &a), ("b", &b), &vary).expect("compares").flags.join("\n");
+    assert!(flags.contains("a: 1 of 1 runs took over steps"), "{flags}");
+    assert!(flags.contains("b: 1 of 1 runs were cut off"), "{flags}");
+    assert!(flags.contains("shows no spread"), "{flags}");
+    assert!(flags.contains("ticker was to vary, and is the same"), "{flags}");
+}

@@ -1,0 +1,146 @@
+//! Waking those who follow a job: a commit says that there is something new, the record says what.
+//!
+//! A wake carries nothing, and two of them are as good as one: a slow follower costs nothing and loses
+//! nothing. On PostgreSQL other processes are woken by `NOTIFY`, sent after the commit in a statement of
+//! its own, so that transactions never wait for each other because of it.
+
+use papertape_core::id::JobId;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{Notify, watch};
+
+/// Who follows which job.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hub(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    jobs: Mutex<HashMap<JobId, watch::Sender<()>>>,
+    /// Jobs of which other processes have not been told yet; `None` where there are none to tell.
+    untold: Mutex<Option<BTreeSet<JobId>>>,
+    tell: Notify,
+}
+
+/// Says when a job has something new. Dropping it ends the following.
+#[derive(Debug)]
+pub struct Follower {
+    wakes: watch::Receiver<()>,
+    job: JobId,
+    hub: Hub,
+}
+
+impl Follower {
+    /// Resolves when there may be something new since the last time, or since following began.
+    pub async fn woken(&mut self) {
+        if self.wakes.changed().await.is_err() {
+            // The hub lives as long as this does.
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        let mut jobs = lock(&self.hub.0.jobs);
+        // This one is still counted.
+        if jobs.get(&self.job).is_some_and(|sender| sender.receiver_count() <= 1) {
+            jobs.remove(&self.job);
+        }
+    }
+}
+
+impl Hub {
+    /// A hub whose wakes other processes are to be told of, by whoever calls [`Self::untold`].
+    pub(crate) fn shared_with_others() -> Self {
+        let hub = Self::default();
+        *lock(&hub.0.untold) = Some(BTreeSet::new());
+        hub
+    }
+
+    pub(crate) fn follow(&self, job: &JobId) -> Follower {
+        let wakes = lock(&self.0.jobs).entry(job.clone()).or_default().subscribe();
+        Follower { wakes, job: job.clone(), hub: self.clone() }
+    }
+
+    /// After a commit of this process.
+    pub(crate) fn committed(&self, job: &JobId) {
+        self.wake(job);
+        if let Some(untold) = lock(&self.0.untold).as_mut() {
+            untold.insert(job.clone());
+            self.0.tell.notify_one();
+        }
+    }
+
+    /// Wakes those of this process.
+    pub(crate) fn wake(&self, job: &JobId) {
+        if let Some(sender) = lock(&self.0.jobs).get(job) {
+            sender.send_replace(());
+        }
+    }
+
+    /// Wakes all: something may have been missed.
+    pub(crate) fn wake_all(&self) {
+        for sender in lock(&self.0.jobs).values() {
+            sender.send_replace(());
+        }
+    }
+
+    /// Waits until there are jobs of which others have not been told, and takes them.
+    pub(crate) async fn untold(&self) -> Vec<JobId> {
+        loop {
+            let jobs: Vec<JobId> =
+                lock(&self.0.untold).as_mut().map(std::mem::take).into_iter().flatten().collect();
+            if !jobs.is_empty() {
+                return jobs;
+            }
+            self.0.tell.notified().await;
+        }
+    }
+
+    /// How many jobs are followed.
+    #[cfg(test)]
+    fn followed(&self) -> usize {
+        lock(&self.0.jobs).len()
+    }
+}
+
+/// What a panicking thread held is still whole: every change here is one call.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::FutureExt as _;
+
+    /// A follower hears of its own job alone, once for many commits, and leaves nothing behind.
+    #[test]
+    fn followers_hear_of_their_job_and_leave_nothing_behind() {
+        let hub = Hub::default();
+        let (one, other) = (JobId::new("one"), JobId::new("other"));
+        let mut first = hub.follow(&one);
+        let second = hub.follow(&one);
+        hub.committed(&other);
+        assert!(first.woken().now_or_never().is_none(), "another job's commit");
+        hub.committed(&one);
+        hub.committed(&one);
+        assert!(first.woken().now_or_never().is_some(), "a commit before it was asked for");
+        assert!(first.woken().now_or_never().is_none(), "two commits are one wake");
+        drop(second);
+        assert_eq!(hub.followed(), 1, "one still follows");
+        drop(first);
+        assert_eq!(hub.followed(), 0, "nobody follows");
+    }
+
+    /// What others are to be told is told once, however many commits there were.
+    #[test]
+    fn others_are_told_once() {
+        let hub = Hub::shared_with_others();
+        let job = JobId::new("one");
+        hub.committed(&job);
+        hub.committed(&job);
+        assert_eq!(hub.untold().now_or_never(), Some(vec![job]));
+        assert!(hub.untold().now_or_never().is_none());
+    }
+}

@@ -1,0 +1,114 @@
+//! Telling other processes of commits, and hearing of theirs: `NOTIFY` and `LISTEN`.
+
+use crate::follow::Hub;
+use deadpool_postgres::Pool;
+use futures::future::{Either, select};
+use futures::{StreamExt as _, stream};
+use papertape_core::id::JobId;
+use std::pin::pin;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::task::AbortHandle;
+use tokio_postgres::{AsyncMessage, Config, NoTls};
+
+/// How long to wait before a connection that broke is made anew.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// The tasks behind a store's hub. They end with it.
+#[derive(Debug)]
+pub(super) struct Others {
+    config: Config,
+    /// The channel's name. A schema is a record of its own, and so has one of its own.
+    channel: String,
+    tasks: Mutex<Tasks>,
+}
+
+#[derive(Debug, Default)]
+struct Tasks {
+    telling: Option<AbortHandle>,
+    hearing: Option<AbortHandle>,
+}
+
+impl Others {
+    /// For the record in this schema. Nothing is told or heard yet.
+    pub(super) fn new(config: Config, schema: &str) -> Self {
+        Self { config, channel: format!("papertape_{schema}"), tasks: Mutex::default() }
+    }
+
+    /// Tells others of the hub's commits from now on.
+    pub(super) fn tell(&self, runtime: &Handle, pool: Pool, hub: Hub) {
+        let channel = self.channel.clone();
+        let telling = runtime.spawn(async move {
+            loop {
+                let jobs = hub.untold().await;
+                if let Err(error) = notify(&pool, &channel, &jobs).await {
+                    // They ask now and then all the same: see whoever follows.
+                    tracing::debug!(error = %error, "other processes could not be told of a commit");
+                }
+            }
+        });
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(before) = tasks.telling.replace(telling.abort_handle()) {
+            before.abort();
+        }
+    }
+
+    /// Wakes the hub's followers when another process has committed, from now on; once is enough.
+    pub(super) fn listen(&self, runtime: &Handle, hub: &Hub) {
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        if tasks.hearing.is_some() {
+            return;
+        }
+        let (config, channel, hub) = (self.config.clone(), self.channel.clone(), hub.clone());
+        let hearing = runtime.spawn(async move {
+            loop {
+                if let Err(error) = hear(&config, &channel, &hub).await {
+                    tracing::warn!(error = %error, "other processes' commits are not heard of for now");
+                }
+                tokio::time::sleep(PAUSE).await;
+            }
+        });
+        tasks.hearing = Some(hearing.abort_handle());
+    }
+}
+
+impl Drop for Others {
+    fn drop(&mut self) {
+        let tasks = self.tasks.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for task in [tasks.telling.take(), tasks.hearing.take()].into_iter().flatten() {
+            task.abort();
+        }
+    }
+}
+
+async fn notify(pool: &Pool, channel: &str, jobs: &[JobId]) -> Result<(), String> {
+    let client = pool.get().await.map_err(|error| error.to_string())?;
+    let jobs: Vec<&str> = jobs.iter().map(JobId::as_str).collect();
+    let sql = "SELECT pg_notify($1, job) FROM unnest($2::text[]) AS job";
+    let statement = client.prepare_cached(sql).await.map_err(|error| error.to_string())?;
+    client.query(&statement, &[&channel, &jobs]).await.map(drop).map_err(|error| error.to_string())
+}
+
+/// Hears until the connection ends.
+async fn hear(config: &Config, channel: &str, hub: &Hub) -> Result<(), tokio_postgres::Error> {
+    let (client, mut connection) = config.connect(NoTls).await?;
+    let hearing = pin!(async move {
+        let mut messages = stream::poll_fn(move |context| connection.poll_message(context));
+        while let Some(message) = messages.next().await {
+            if let AsyncMessage::Notification(notification) = message? {
+                hub.wake(&JobId::new(notification.payload()));
+            }
+        }
+        Ok(())
+    });
+    let asking = pin!(async {
+        client.batch_execute(&format!("LISTEN {channel}")).await?;
+        // Of what was committed meanwhile nobody has told.
+        hub.wake_all();
+        std::future::pending::<Result<(), tokio_postgres::Error>>().await
+    });
+    match select(hearing, asking).await {
+        Either::Left((ended, _)) | Either::Right((ended, _)) => ended,
+    }
+}
