@@ -140,7 +140,7 @@ stage format 60
 stage lint 900
 stage doc 600
 if cargo deny --version >/dev/null 2>&1; then stage deny 60; fi
-stage rust 1800
+stage rust 2400
 if [ -f scripts/test-api.sh ]; then stage api 600; fi
 if [ -f scripts/test-doc-clients.sh ]; then stage examples 300; fi
 

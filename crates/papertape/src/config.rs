@@ -42,10 +42,10 @@ pub struct Config {
     pub log_format: LogFormat,
     /// Model providers and prices.
     pub models: ModelsConfig,
-    /// Sentence models.
-    pub embeddings: EmbeddingsConfig,
     /// Sources of market data.
     pub download: DownloadConfig,
+    /// Sentence models.
+    pub embeddings: EmbeddingsConfig,
     /// Outside tool servers (MCP) by name.
     pub tools: BTreeMap<String, ToolServer>,
     /// Market profiles of your own by name, beside `us_equity`, `cn_a_share` and `crypto`.
@@ -222,8 +222,8 @@ impl Default for Config {
             log: None,
             log_format: LogFormat::Text,
             models: ModelsConfig::default(),
-            embeddings: EmbeddingsConfig::default(),
             download: DownloadConfig::default(),
+            embeddings: EmbeddingsConfig::default(),
             tools: BTreeMap::new(),
             markets: BTreeMap::new(),
             prompts: PromptsConfig::default(),

@@ -27,16 +27,16 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         postgres: include_str!("../migrations/postgres/0001_record.sql"),
     },
     Migration {
-        version: 3,
+        version: 2,
         name: "memory",
-        sqlite: include_str!("../migrations/sqlite/0003_memory.sql"),
-        postgres: include_str!("../migrations/postgres/0003_memory.sql"),
+        sqlite: include_str!("../migrations/sqlite/0002_memory.sql"),
+        postgres: include_str!("../migrations/postgres/0002_memory.sql"),
     },
     Migration {
-        version: 4,
+        version: 3,
         name: "vectors",
-        sqlite: include_str!("../migrations/sqlite/0004_vectors.sql"),
-        postgres: include_str!("../migrations/postgres/0004_vectors.sql"),
+        sqlite: include_str!("../migrations/sqlite/0003_vectors.sql"),
+        postgres: include_str!("../migrations/postgres/0003_vectors.sql"),
     },
 ];
 

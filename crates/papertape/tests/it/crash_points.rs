@@ -41,8 +41,10 @@ impl Undisturbed {
         assert_eq!(found.broken, None);
         assert_eq!(desk.server.repeats(), 0, "every request of the script is another");
         let steps = all_steps(&app.store, job, DAYS).await;
-        let known: BTreeSet<ContentHash> = steps.iter().map(|step| step.digest).collect();
-        assert!(arrived(desk).iter().all(|request| known.contains(&digest(request))), "each is a step's");
+        // Of a summary's request the wire does not tell all that its digest has.
+        let calls = steps.iter().filter(|step| step.path.kind() == "model" && !step.detached);
+        let asked: BTreeSet<ContentHash> = arrived(desk).iter().map(digest).collect();
+        assert!(calls.clone().count() > 0 && calls.clone().all(|step| asked.contains(&step.digest)));
         Self {
             export: export(&app.store, job).await,
             points: points.passed(),

@@ -208,6 +208,7 @@ impl Stage {
             prompts: PromptSet::built_in().hash(),
             summaries: self.summaries,
             memory: papertape_agents::memory::MemorySettings::off(),
+            embedding: None,
             memory_from: None,
             starts,
             continues: BTreeMap::new(),
