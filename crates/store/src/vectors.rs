@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Rows are asked for by their ids in groups of this many.
-const GROUP: usize = 64;
+const GROUP: usize = 32;
 
 /// A vector as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,6 +11,7 @@ mod desk_stage;
 mod fence;
 mod graph;
 mod injections;
+mod memory_meaning;
 mod memory_pure;
 mod memory_story;
 mod orders;

@@ -196,7 +196,7 @@ fn settings_are_checked() {
     assert!("some".parse::<MemoryMode>().is_err());
 }
 
-fn day(n: i64) -> Timestamp {
+pub(crate) fn day(n: i64) -> Timestamp {
     from_micros((n + 15_000) * 86_400_000_000).expect("an instant")
 }
 
@@ -204,7 +204,7 @@ fn date(n: i64) -> Date {
     day(n).to_zoned(jiff::tz::TimeZone::UTC).date()
 }
 
-fn lesson(trade_id: u64, symbol: &Symbol, known: i64, value: usize) -> Lesson {
+pub(crate) fn lesson(trade_id: u64, symbol: &Symbol, known: i64, value: usize) -> Lesson {
     Lesson {
         trade_id,
         job: None,
@@ -220,5 +220,6 @@ fn lesson(trade_id: u64, symbol: &Symbol, known: i64, value: usize) -> Lesson {
         value_assessment: [Assessment::Low, Assessment::Medium, Assessment::High][value],
         next_rules: Vec::new(),
         known_at: day(known),
+        meaning: None,
     }
 }

@@ -7,7 +7,7 @@ use papertape_agents::prompt::PromptSet;
 use papertape_core::broker::MarketProfile;
 use papertape_core::id::Symbol;
 use papertape_core::market::Dataset;
-use papertape_core::message::{Message, ModelReply, ModelRequest, ToolCall};
+use papertape_core::message::{Message, ModelName, ModelReply, ModelRequest, ToolCall};
 use papertape_core::money::Money;
 use papertape_core::record::{Implied, OrderRow, PositionRow, Write};
 use papertape_core::redact::Redactor;

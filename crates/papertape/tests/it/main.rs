@@ -42,4 +42,5 @@ mod mcp_names;
 mod mcp_stdio;
 mod mcp_support;
 mod memory;
+mod memory_search;
 mod replay_jobs;

@@ -142,7 +142,7 @@ async fn a_position_is_remembered(place: Place) {
 }
 
 /// What the model says: made of the request alone.
-fn answer(body: &Value) -> ScriptedAnswer {
+pub(crate) fn answer(body: &Value) -> ScriptedAnswer {
     let first = first_text(body);
     if first.starts_with("Write the trader's round memory") {
         return ScriptedAnswer::text(
@@ -186,6 +186,15 @@ fn first_text(body: &Value) -> String {
 }
 
 async fn open(place: &Place, server: &ModelServer) -> App {
+    let target = match place {
+        Place::Sqlite(path) => Target::Sqlite(path.clone()),
+        Place::Postgres(url, schema) => Target::Postgres(url.clone(), schema.clone()),
+    };
+    App::compose(with(server), Store::open(target).await.expect("opens")).expect("composes")
+}
+
+/// A config whose provider `test` is the server.
+pub(crate) fn with(server: &ModelServer) -> Config {
     let provider = ProviderConfig {
         kind: Some(ProviderKind::OpenaiCompatible),
         base_url: Some(server.url()),
@@ -194,14 +203,10 @@ async fn open(place: &Place, server: &ModelServer) -> App {
     let mut config = Config::default();
     config.models.providers.insert("test".to_owned(), provider);
     config.simulation.memory.keep_rounds = 3;
-    let target = match place {
-        Place::Sqlite(path) => Target::Sqlite(path.clone()),
-        Place::Postgres(url, schema) => Target::Postgres(url.clone(), schema.clone()),
-    };
-    App::compose(config, Store::open(target).await.expect("opens")).expect("composes")
+    config
 }
 
-fn request((first, last): (i8, i8)) -> Request {
+pub(crate) fn request((first, last): (i8, i8)) -> Request {
     Request {
         start_date: Some(jiff::civil::date(2012, 10, first)),
         end_date: Some(jiff::civil::date(2012, 10, last)),
@@ -212,7 +217,7 @@ fn request((first, last): (i8, i8)) -> Request {
     }
 }
 
-async fn send(router: &Router, uri: &str) -> (StatusCode, Value) {
+pub(crate) async fn send(router: &Router, uri: &str) -> (StatusCode, Value) {
     let request = Http::get(uri).header("host", "localhost").body(Body::empty()).expect("a request");
     let response = router.clone().oneshot(request).await.expect("answers");
     let status = response.status();
@@ -220,12 +225,12 @@ async fn send(router: &Router, uri: &str) -> (StatusCode, Value) {
     (status, serde_json::from_slice(&bytes).expect("JSON"))
 }
 
-async fn get(router: &Router, uri: &str) -> Value {
+pub(crate) async fn get(router: &Router, uri: &str) -> Value {
     let (status, answer) = send(router, uri).await;
     assert_eq!(status, StatusCode::OK, "{uri}: {answer}");
     answer
 }
 
-fn items<'a>(answer: &'a Value, list: &str) -> &'a [Value] {
+pub(crate) fn items<'a>(answer: &'a Value, list: &str) -> &'a [Value] {
     answer[list].as_array().map_or(&[], Vec::as_slice)
 }

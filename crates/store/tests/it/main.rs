@@ -12,3 +12,4 @@ mod places;
 mod search;
 mod size;
 mod story;
+mod vectors;

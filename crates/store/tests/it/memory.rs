@@ -9,7 +9,8 @@ use papertape_core::money::{Money, Price, Quantity};
 use papertape_core::ports::{Queue as _, Record as _};
 use papertape_core::record::{
     Assessment, AssetNote, ClaimCheck, ClaimResult, ContextRow, ContextState, Decision, Deviation, ErrorTag,
-    GivenKind, GivenRow, Implied, NewSession, ReflectionRow, RoundRow, Source, StepEnd, Write,
+    GivenKind, GivenRow, Implied, Lease, NewSession, ReflectionRow, RoundRow, SessionId, Source, StepEnd,
+    Write,
 };
 use papertape_core::tape::{Class, Doc, OutcomeKind, StepPath};
 use papertape_store::{ArchiveRow, MemoryFilter, PageRequest, Store, TradeFilter};
@@ -132,7 +133,7 @@ async fn what_a_session_was_given_is_told_to_the_letter(place: Place) {
     })
     .await;
     let session = place.number("SELECT min(id) FROM trading_sessions").await;
-    let told = store.session_memory(papertape_core::record::SessionId(session)).await.expect("reads");
+    let told = store.session_memory(SessionId(session)).await.expect("reads");
     let [one] = &told[..] else { panic!("one step gave something: {told:?}") };
     assert_eq!((one.path.as_str(), one.text.as_str()), ("solo#1/memory#1", "the whole block of step 1"));
     let texts: Vec<(&str, &str)> =
@@ -147,8 +148,18 @@ async fn what_a_session_was_given_is_told_to_the_letter(place: Place) {
 const LONG: &str = "a lesson of more than ninety-six bytes, so that the record keeps it once and by its hash, \
                     wherever it stands in a document";
 
+/// A job with one session of five reflections.
+pub(crate) async fn with_reflections(place: &Place) -> (Store, Lease, SessionId) {
+    session_of(place, |n| vec![Implied::Reflection(Box::new(reflection(n)))]).await
+}
+
 /// A job with one session of five steps that imply these rows.
 async fn with_steps(place: &Place, rows: impl Fn(u64) -> Vec<Implied>) -> (Store, JobId) {
+    let (store, lease, _) = session_of(place, rows).await;
+    (store, lease.job)
+}
+
+async fn session_of(place: &Place, rows: impl Fn(u64) -> Vec<Implied>) -> (Store, Lease, SessionId) {
     let store = place.store().await;
     store.enqueue(new_job("job", &["momentum"], 0)).await.expect("queues");
     let lease = claim(&store, "job").await;
@@ -174,7 +185,7 @@ async fn with_steps(place: &Place, rows: impl Fn(u64) -> Vec<Implied>) -> (Store
         }));
         store.commit(commit(&lease, session, writes)).await.expect("writes");
     }
-    (store, lease.job)
+    (store, lease, session)
 }
 
 fn round(n: u64, prunes_through: Option<u64>) -> RoundRow {
@@ -219,7 +230,7 @@ fn context(id: &str, state: ContextState) -> ContextRow {
     }
 }
 
-fn reflection(n: u64) -> ReflectionRow {
+pub(crate) fn reflection(n: u64) -> ReflectionRow {
     let hundreds = 100 * n as i64;
     ReflectionRow {
         trade_id: n,
