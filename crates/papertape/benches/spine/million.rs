@@ -214,7 +214,7 @@ fn step(writes: &mut Vec<Write>, kind: &str, n: u64, (role, said): (Role, String
         request_ref: request.hash,
         outcome_kind: OutcomeKind::Ok,
         outcome_ref: outcome.hash,
-        attempt: is_model.then(|| AttemptEnd {
+        attempt: is_model.then_some(AttemptEnd {
             number: 1,
             error: None,
             usage: Some(Usage { input_tokens: 1_200, cached_tokens: 0, output_tokens: 90 }),

@@ -170,7 +170,7 @@ impl Asked {
 /// A statement's rows as objects.
 fn rows(db: &Connection, sql: &str, params: impl rusqlite::Params) -> Vec<Value> {
     let mut statement = db.prepare_cached(sql).expect("prepares");
-    let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+    let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
     let mut rows = statement.query(params).expect("asks");
     let mut found = Vec::new();
     while let Some(row) = rows.next().expect("reads") {
