@@ -44,7 +44,7 @@ pub(super) struct Asked {
         ("Last-Event-ID" = Option<i64>, Header, minimum = 0, description = "The same, sent by browsers; it wins over `after`"),
     ),
     responses(
-        (status = 200, body = String, content_type = "text/event-stream", description = "Events, each with `data` of the form of `StreamData`"),
+        (status = 200, description = "`text/event-stream`: events, each with `data` of the form of `StreamData`"),
         (status = 204, description = "The job has ended, and its end has been told"),
         (status = 429, body = super::error::ErrorBody, description = "Too many streams of one client"),
         Read
