@@ -20,45 +20,72 @@ pub fn to_value<T: Serialize + ?Sized>(value: &T) -> Value {
 /// the order is made here.
 #[must_use]
 pub fn canonical(value: &Value) -> String {
-    let mut out = String::new();
+    let mut out = Vec::new();
     write(value, &mut out);
-    out
+    text(out)
 }
 
 /// The hash of the value's canonical JSON.
 #[must_use]
 pub fn hash(value: &Value) -> ContentHash {
-    ContentHash::of(canonical(value).as_bytes())
+    let mut out = Vec::new();
+    write(value, &mut out);
+    ContentHash::of(&out)
 }
 
-fn write(value: &Value, out: &mut String) {
+/// Canonical JSON that was written here, as text.
+pub(crate) fn text(json: Vec<u8>) -> String {
+    String::from_utf8(json).expect("JSON is written as UTF-8")
+}
+
+/// Adds the value's canonical JSON.
+pub(crate) fn write(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Array(items) => {
-            out.push('[');
-            for (at, item) in items.iter().enumerate() {
-                if at > 0 {
-                    out.push(',');
-                }
-                write(item, out);
-            }
-            out.push(']');
+            list(items.iter(), (b'[', b']'), out, |item, out| write(item, out));
         }
-        Value::Object(map) => {
-            let mut keys: Vec<&String> = map.keys().collect();
-            keys.sort_unstable();
-            out.push('{');
-            for (at, key) in keys.into_iter().enumerate() {
-                if at > 0 {
-                    out.push(',');
-                }
-                out.push_str(&Value::String(key.clone()).to_string());
-                out.push(':');
-                write(&map[key], out);
-            }
-            out.push('}');
-        }
-        scalar => out.push_str(&scalar.to_string()),
+        Value::Object(map) => object(map, out, |value, out| write(value, out)),
+        scalar => scalar_into(scalar, out),
     }
+}
+
+/// Adds an object with its keys in byte order, its values written by `value`.
+pub(crate) fn object(
+    map: &serde_json::Map<String, Value>,
+    out: &mut Vec<u8>,
+    mut value: impl FnMut(&Value, &mut Vec<u8>),
+) {
+    let mut entries: Vec<(&String, &Value)> = map.iter().collect();
+    if !entries.is_sorted_by_key(|entry| entry.0) {
+        entries.sort_unstable_by_key(|entry| entry.0);
+    }
+    list(entries.into_iter(), (b'{', b'}'), out, |(key, inner), out| {
+        scalar_into(key, out);
+        out.push(b':');
+        value(inner, out);
+    });
+}
+
+/// Adds items between brackets, with commas between them.
+pub(crate) fn list<T>(
+    items: impl Iterator<Item = T>,
+    (open, close): (u8, u8),
+    out: &mut Vec<u8>,
+    mut item: impl FnMut(T, &mut Vec<u8>),
+) {
+    out.push(open);
+    for (at, one) in items.enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        item(one, out);
+    }
+    out.push(close);
+}
+
+/// Adds a text, a number, a truth value or null.
+pub(crate) fn scalar_into<T: Serialize + ?Sized>(scalar: &T, out: &mut Vec<u8>) {
+    serde_json::to_writer(out, scalar).expect("a scalar is JSON, and a vector takes all that is written");
 }
 
 /// The first place where two values differ: a JSON pointer (RFC 6901) and what stands there on

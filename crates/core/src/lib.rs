@@ -6,6 +6,7 @@
 //! [`tape::Ctx`].
 
 pub mod broker;
+mod digest;
 pub mod id;
 pub mod json;
 pub mod ledger;

@@ -1,11 +1,11 @@
 //! What is said to a model and by it, in our own types. Only the `llm` crate knows how a provider
 //! spells them.
 
+use crate::digest::Digesting;
 use crate::id::ContentHash;
 use crate::json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::fmt;
 
 /// The version of a model step's digest. A change of what goes into it, or how, counts it up.
@@ -271,27 +271,35 @@ impl ModelRequest {
     /// to calls are replaced by their numbers in order of appearance. They are drawn at random, and
     /// say no more than which answer belongs to which call. A [`ProviderNote`] is part of it where it
     /// is sent, and so where the request goes to the model that gave it.
+    ///
+    /// A conversation's turns are digested at the cost of what each adds, see
+    /// [`Chain`](crate::tape::Chain).
     #[must_use]
     pub fn digest(&self) -> ContentHash {
-        let mut seen = BTreeMap::new();
-        let mut number = |id: &mut String| {
-            let next = seen.len() + 1;
-            *id = seen.entry(std::mem::take(id)).or_insert(next).to_string();
-        };
-        let mut messages = self.messages.clone();
-        for message in &mut messages {
-            match message {
-                Message::User { .. } => {}
-                Message::Assistant { tool_calls, provider, .. } => {
-                    tool_calls.iter_mut().for_each(|call| number(&mut call.id));
-                    *provider = provider.take().filter(|note| note.model == self.model);
-                }
-                Message::Tool { call_id, .. } => number(call_id),
-            }
-        }
-        let mut whole = self.head();
-        whole["messages"] = json::to_value(&messages);
-        json::hash(&whole)
+        let mut digesting = Digesting::new(self);
+        self.messages.iter().for_each(|message| digesting.add(message));
+        digesting.digest()
+    }
+
+    /// Has it everything but the messages in common with another?
+    pub(crate) fn has_head_of(&self, other: &Self) -> bool {
+        let Self {
+            model,
+            house_version,
+            instructions,
+            messages: _,
+            tools,
+            tool_choice,
+            response_schema,
+            sampling,
+        } = self;
+        *model == other.model
+            && *house_version == other.house_version
+            && *instructions == other.instructions
+            && *tools == other.tools
+            && *tool_choice == other.tool_choice
+            && *response_schema == other.response_schema
+            && *sampling == other.sampling
     }
 }
 

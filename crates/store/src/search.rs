@@ -56,19 +56,31 @@ pub(crate) async fn index(db: &mut dyn Db, text_id: i64) -> Result<(), StoreErro
     Ok(())
 }
 
-/// More matching texts than this are never gathered; up to this many it is done within milliseconds.
-const FEW: i64 = 20_000;
-/// Nor is more than this part of all texts: one of so many.
-const FEW_OF: i64 = 50;
+/// So many matching texts are rare, or one of so many where there are fewer in all; but some always are.
+const RARE: i64 = 20_000;
+const RARE_OF: i64 = 50;
+const RARE_ANYWAY: i64 = 2_000;
+/// One of so many texts, or more, is everywhere.
+const EVERYWHERE_OF: i64 = 10;
 
 /// A question put to the index.
 #[derive(Debug)]
 pub(crate) struct Question {
     backend: Backend,
     words: Value,
-    /// So few texts match that it is best to go from them to whatever holds them, and not the other
-    /// way round.
-    pub(crate) is_rare: bool,
+    frequency: Frequency,
+}
+
+/// How many texts match, and so how they are best come by on SQLite, whose planner does not know. What
+/// is found is the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Frequency {
+    /// So few that one goes from them to whatever holds them, and not the other way round.
+    Rare,
+    /// So many that whatever holds them is looked through in its order, beside a list of them.
+    Often,
+    /// So many that a list would be long and the first ones are met at once: asked one by one.
+    Everywhere,
 }
 
 impl Question {
@@ -79,19 +91,23 @@ impl Question {
         let Some(words) = rendered(backend, question) else {
             return Ok(None);
         };
-        let is_rare = match backend {
-            Backend::Sqlite => is_rare(db, &words).await?,
+        let frequency = match backend {
+            Backend::Sqlite => frequency(db, &words).await?,
             // Its planner knows how often a word is.
-            Backend::Postgres => false,
+            Backend::Postgres => Frequency::Often,
         };
-        Ok(Some(Self { backend, words, is_rare }))
+        Ok(Some(Self { backend, words, frequency }))
+    }
+
+    /// Is it best to begin with the matching texts?
+    pub(crate) fn is_rare(&self) -> bool {
+        self.frequency == Frequency::Rare
     }
 
     /// A condition that holds for the ids of the matching texts: SQL with one `?`, and its value.
     pub(crate) fn condition(&self, column: &str) -> (String, Value) {
         let sql = match self.backend {
-            // Asked of one text after the other: the matching ones are not gathered.
-            Backend::Sqlite if !self.is_rare => format!(
+            Backend::Sqlite if self.frequency == Frequency::Everywhere => format!(
                 "EXISTS (SELECT 1 FROM text_search
                  WHERE text_search.rowid = {column} AND text_search MATCH ?)"
             ),
@@ -101,15 +117,24 @@ impl Question {
     }
 }
 
-/// Do few texts match?
-async fn is_rare(db: &mut dyn Db, words: &Value) -> Result<bool, StoreError> {
-    let sql = "SELECT count(*) FROM (SELECT 1 FROM text_search WHERE text_search MATCH $1 LIMIT $2)";
+/// Counts the first matches, which come in the order of their ids: where they end says how dense they
+/// are.
+async fn frequency(db: &mut dyn Db, words: &Value) -> Result<Frequency, StoreError> {
     let newest = "SELECT coalesce(max(id), 0) FROM texts";
     let all: i64 = db.row(newest, &[]).await?.map_or(Ok(0), |mut row| row.get())?;
-    let most = (all / FEW_OF).clamp(FEW / 10, FEW);
-    let found: i64 =
-        db.row(sql, &[words.clone(), (most + 1).into()]).await?.map_or(Ok(0), |mut row| row.get())?;
-    Ok(found <= most)
+    let rare = (all / RARE_OF).clamp(RARE_ANYWAY, RARE);
+    let sql = "SELECT count(*), coalesce(max(rowid), 0) FROM
+        (SELECT rowid FROM text_search WHERE text_search MATCH $1 LIMIT $2)";
+    let row = db.row(sql, &[words.clone(), (rare + 1).into()]).await?;
+    let (found, last): (i64, i64) = match row {
+        Some(mut row) => (row.get()?, row.get()?),
+        None => (0, 0),
+    };
+    Ok(match found {
+        found if found <= rare => Frequency::Rare,
+        found if last / found < EVERYWHERE_OF => Frequency::Everywhere,
+        _ => Frequency::Often,
+    })
 }
 
 /// The question in the database's own form. `None` where it has no word.

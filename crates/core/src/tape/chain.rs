@@ -2,6 +2,7 @@
 //! O(N) bytes.
 
 use super::doc::{Doc, Missing, expand};
+use crate::digest::Digesting;
 use crate::id::ContentHash;
 use crate::json;
 use crate::message::ModelRequest;
@@ -11,37 +12,48 @@ use serde_json::{Value, json};
 /// Where a conversation's chain of requests stands.
 #[derive(Clone, Debug)]
 pub struct Chain {
+    /// The newest request: what of it comes again in the next need not be read again.
+    request: ModelRequest,
     head: ContentHash,
-    messages: Vec<ContentHash>,
+    digesting: Box<Digesting>,
     /// Hash of the newest link, the request's `request_ref`.
     pub at: ContentHash,
+    /// The newest request's digest.
+    pub digest: ContentHash,
 }
 
 impl Chain {
     /// Adds a request. It follows the previous one where it has the same head and begins with the
-    /// same messages, and starts a chain of its own otherwise. Gives the texts to keep.
+    /// same messages, and starts a chain of its own otherwise. Gives the texts to keep, those of the
+    /// requests that it follows left out.
     #[must_use]
-    pub fn link(previous: Option<&Self>, request: &ModelRequest) -> (Self, Vec<Text>) {
-        let head = Doc::of(&request.head());
-        let mut docs: Vec<Doc> =
-            request.messages.iter().map(|message| Doc::of(&json::to_value(message))).collect();
-        let messages: Vec<ContentHash> = docs.iter().map(|doc| doc.hash).collect();
-        let follows =
-            previous.filter(|chain| chain.head == head.hash && messages.starts_with(&chain.messages));
-        let known = follows.map_or(0, |chain| chain.messages.len());
-        let link = Doc::of(&json!({
-            "previous": follows.map(|chain| chain.at),
-            "head": head.hash,
-            "added": &messages[known..],
-        }));
-        let at = link.hash;
-        let texts = head
-            .texts
-            .into_iter()
-            .chain(docs.drain(known..).flat_map(|doc| doc.texts))
-            .chain(link.texts)
-            .collect();
-        (Self { head: head.hash, messages, at }, texts)
+    pub fn link(previous: Option<Self>, request: &ModelRequest) -> (Self, Vec<Text>) {
+        let follows = previous.filter(|chain| {
+            chain.request.has_head_of(request) && request.messages.starts_with(&chain.request.messages)
+        });
+        let previous = follows.as_ref().map(|chain| chain.at);
+        let mut texts = Vec::new();
+        let mut chain = follows.unwrap_or_else(|| {
+            let head = Doc::of(&request.head());
+            texts.extend(head.texts);
+            let digesting = Box::new(Digesting::new(request));
+            let (at, digest) = (head.hash, digesting.digest());
+            let request = ModelRequest { messages: Vec::new(), ..request.clone() };
+            Self { request, head: head.hash, digesting, at, digest }
+        });
+        let mut added = Vec::new();
+        for message in &request.messages[chain.request.messages.len()..] {
+            let doc = Doc::of(&json::to_value(message));
+            added.push(doc.hash);
+            texts.extend(doc.texts);
+            chain.digesting.add(message);
+            chain.request.messages.push(message.clone());
+        }
+        let link = Doc::of(&json!({ "previous": previous, "head": chain.head, "added": added }));
+        chain.at = link.hash;
+        chain.digest = chain.digesting.digest();
+        texts.extend(link.texts);
+        (chain, texts)
     }
 }
 

@@ -298,8 +298,8 @@ impl Ctx {
         options: CallOptions,
         show: Option<Option<ToolNote>>,
     ) -> Result<Result<ModelReply, CallFailure>, Stop> {
-        let step = Step { path: self.next("model"), class: Class::External, digest: request.digest() };
-        let (chain, texts) = Chain::link(self.chain.as_ref(), request);
+        let (chain, texts) = Chain::link(self.chain.take(), request);
+        let step = Step { path: self.next("model"), class: Class::External, digest: chain.digest };
         let request_ref = chain.at;
         self.chain = Some(chain);
         let asked = Asked { step, request_ref, texts, repeatable: true, show };

@@ -39,10 +39,13 @@ impl Doc {
     /// read like a text and be kept otherwise.
     #[must_use]
     pub fn of(value: &Value) -> Self {
-        let hash = ContentHash::of(format!("json\n{}", json::canonical(value)).as_bytes());
+        let mut whole = b"json\n".to_vec();
+        json::write(value, &mut whole);
+        let hash = ContentHash::of(&whole);
         let mut texts = Vec::new();
-        let body = json::canonical(&lift(value, &mut texts));
-        texts.push(Text { hash, body });
+        let mut body = Vec::with_capacity(whole.len());
+        lift(value, &mut body, &mut texts);
+        texts.push(Text { hash, body: json::text(body) });
         Self { hash, texts }
     }
 
@@ -109,25 +112,27 @@ fn expand_all(
     map.iter().map(|(key, value)| Ok((key.clone(), expand(value, lookup)?))).collect()
 }
 
-fn lift(value: &Value, texts: &mut Vec<Text>) -> Value {
+/// Adds the value's canonical JSON with its long strings lifted.
+fn lift(value: &Value, out: &mut Vec<u8>, texts: &mut Vec<Text>) {
     match value {
         Value::String(long) if long.len() >= LIFT_BYTES => {
             let text = text(long.clone());
-            let marker =
-                Value::Object(Map::from_iter([(TEXT.to_owned(), Value::String(text.hash.to_hex()))]));
+            out.extend_from_slice(format!("{{\"{TEXT}\":\"{}\"}}", text.hash.to_hex()).as_bytes());
             texts.push(text);
-            marker
         }
         Value::Object(map) => {
-            let lifted: Map<String, Value> =
-                map.iter().map(|(key, value)| (key.clone(), lift(value, texts))).collect();
-            if map.len() == 1 && (map.contains_key(TEXT) || map.contains_key(LITERAL)) {
-                Value::Object(Map::from_iter([(LITERAL.to_owned(), Value::Object(lifted))]))
-            } else {
-                Value::Object(lifted)
+            let is_like_ours = map.len() == 1 && (map.contains_key(TEXT) || map.contains_key(LITERAL));
+            if is_like_ours {
+                out.extend_from_slice(format!("{{\"{LITERAL}\":").as_bytes());
+            }
+            json::object(map, out, |inner, out| lift(inner, out, texts));
+            if is_like_ours {
+                out.push(b'}');
             }
         }
-        Value::Array(items) => Value::Array(items.iter().map(|item| lift(item, texts)).collect()),
-        scalar => scalar.clone(),
+        Value::Array(items) => {
+            json::list(items.iter(), (b'[', b']'), out, |item, out| lift(item, out, texts));
+        }
+        scalar => json::scalar_into(scalar, out),
     }
 }

@@ -180,6 +180,43 @@ fn chained_requests_take_linear_space_and_read_back() {
     assert!(many < few * 5, "{few} bytes for 10 turns, {many} for 40");
 }
 
+// Goal: a digest that grows turn by turn is the one of the whole: the hash of its canonical JSON in which
+// calls have numbers instead of ids.
+#[test]
+fn a_growing_conversation_has_the_digest_of_the_whole() {
+    let whole = full();
+    let mut chain = None;
+    for turns in 0..=whole.messages.len() {
+        let request = ModelRequest { messages: whole.messages[..turns].to_vec(), ..full() };
+        let mut numbered = request.to_json();
+        let mut ids: Vec<String> = Vec::new();
+        for message in numbered["messages"].as_array_mut().expect("is a list") {
+            let calls = message["tool_calls"].as_array().cloned().unwrap_or_default();
+            let own = calls.iter().map(|call| &call["id"]).chain([&message["call_id"]]);
+            let own: Vec<String> = own.filter_map(|id| id.as_str().map(str::to_owned)).collect();
+            for id in &own {
+                if !ids.contains(id) {
+                    ids.push(id.clone());
+                }
+            }
+            let number = |id: &serde_json::Value| {
+                let at = ids.iter().position(|known| id == known).expect("was seen");
+                json!((at + 1).to_string())
+            };
+            for at in 0..calls.len() {
+                message["tool_calls"][at]["id"] = number(&calls[at]["id"]);
+            }
+            if message["call_id"].is_string() {
+                message["call_id"] = number(&message["call_id"].clone());
+            }
+        }
+        let (next, _) = Chain::link(chain.take(), &request);
+        assert_eq!(next.digest, request.digest(), "after {turns} turns");
+        assert_eq!(next.digest, json::hash(&numbered), "after {turns} turns");
+        chain = Some(next);
+    }
+}
+
 // Goal: a request with another head, or with other messages before its end, starts a chain of its own.
 #[test]
 fn a_changed_conversation_starts_a_chain_of_its_own() {
@@ -189,8 +226,9 @@ fn a_changed_conversation_starts_a_chain_of_its_own() {
     let mut warmer = full();
     warmer.sampling.temperature = Some(1.0);
     for request in [cut, warmer, full()] {
-        let (chain, more) = Chain::link(Some(&first), &request);
+        let (chain, more) = Chain::link(Some(first.clone()), &request);
         texts.extend(more);
+        assert_eq!(chain.digest, request.digest());
         let lookup = |hash| texts.iter().find(|text| text.hash == hash).map(|text| text.body.clone());
         assert_eq!(expand_request(chain.at, &lookup).expect("all texts"), request.to_json());
     }

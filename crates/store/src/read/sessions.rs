@@ -153,7 +153,7 @@ async fn sessions(
         statement.add(" AND (s.started_at, s.id) > (?, ?)", key);
     }
     // Where the sessions are known, they are sorted: not looked for along the index of starts.
-    let is_rare = question.is_some_and(|question| question.is_rare);
+    let is_rare = question.as_ref().is_some_and(Question::is_rare);
     let order = if is_rare { " ORDER BY +s.started_at, s.id" } else { " ORDER BY s.started_at, s.id" };
     statement.add(&format!("{order} LIMIT ?"), [Value::from(list.limit(page) + 1)]);
     let rows = statement.query(db).await?;
@@ -207,7 +207,7 @@ fn conditions(filter: &SessionFilter, question: Option<&Question>, statement: &m
     if filter.node.is_none() && question.is_none() {
         return;
     }
-    let among = if question.is_some_and(|question| question.is_rare) {
+    let among = if question.is_some_and(Question::is_rare) {
         " AND s.id IN (SELECT m.session_id FROM reasoning_log_rows m WHERE 1 = 1"
     } else {
         " AND EXISTS (SELECT 1 FROM reasoning_log_rows m WHERE m.session_id = s.id"

@@ -28,7 +28,7 @@ async fn bytes_of(turns: u32) -> u64 {
     let mut chain: Option<Chain> = None;
     for turn in 1..=turns {
         request.messages.push(Message::user(format!("turn {turn}: {}", "a long thought ".repeat(40))));
-        let (link, texts) = Chain::link(chain.as_ref(), &request);
+        let (link, texts) = Chain::link(chain.take(), &request);
         let mut writes: Vec<Write> = texts.into_iter().map(Write::Text).collect();
         writes.push(Write::Intent(Intent {
             path: StepPath::of("solo#1", "model", turn),

@@ -1,0 +1,84 @@
+//! The digest of a request, made message by message: what a turn adds to a conversation is all that is
+//! read again.
+
+use crate::id::ContentHash;
+use crate::json;
+use crate::message::{Message, ModelName, ModelRequest};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A digest that grows with its request.
+#[derive(Clone, Debug)]
+pub(crate) struct Digesting {
+    model: ModelName,
+    /// Has read all up to the messages, and those that were added.
+    state: blake3::Hasher,
+    /// The canonical JSON that follows the messages.
+    tail: Vec<u8>,
+    /// The numbers that stand for the ids of calls.
+    numbers: BTreeMap<String, usize>,
+    is_empty: bool,
+}
+
+impl Digesting {
+    /// That of the request without its messages.
+    pub(crate) fn new(request: &ModelRequest) -> Self {
+        const MESSAGES: &str = "messages";
+        let head = request.head();
+        let mut state = blake3::Hasher::new();
+        let mut tail = Vec::new();
+        // The keys of canonical JSON are in byte order, and the messages' stands among them.
+        let parts = |is_part: &dyn Fn(&str) -> bool| {
+            let map = head.as_object().into_iter().flatten();
+            let part = map.filter(|(key, _)| is_part(key)).map(|(key, value)| (key.clone(), value.clone()));
+            let mut json = Vec::new();
+            json::object(&part.collect(), &mut json, |value, out| json::write(value, out));
+            json
+        };
+        let (before, after) = (parts(&|key| key < MESSAGES), parts(&|key| key > MESSAGES));
+        state.update(&before[..before.len() - 1]);
+        state.update(if before.len() > 2 { b"," } else { b"" });
+        state.update(b"\"messages\":[");
+        tail.push(b']');
+        tail.extend_from_slice(if after.len() > 2 { b"," } else { b"" });
+        tail.extend_from_slice(&after[1..]);
+        Self { model: request.model.clone(), state, tail, numbers: BTreeMap::new(), is_empty: true }
+    }
+
+    /// Adds the next message.
+    pub(crate) fn add(&mut self, message: &Message) {
+        let mut value = json::to_value(message);
+        match message {
+            Message::User { .. } => {}
+            Message::Assistant { tool_calls, provider, .. } => {
+                let is_sent = provider.as_ref().is_some_and(|note| note.model == self.model);
+                if let (false, Some(map)) = (is_sent, value.as_object_mut()) {
+                    map.remove("provider");
+                }
+                for (at, call) in tool_calls.iter().enumerate() {
+                    value["tool_calls"][at]["id"] = self.number(&call.id);
+                }
+            }
+            Message::Tool { call_id, .. } => value["call_id"] = self.number(call_id),
+        }
+        let mut json = Vec::new();
+        if !std::mem::take(&mut self.is_empty) {
+            json.push(b',');
+        }
+        json::write(&value, &mut json);
+        self.state.update(&json);
+    }
+
+    /// The digest of what there is.
+    pub(crate) fn digest(&self) -> ContentHash {
+        let mut whole = self.state.clone();
+        whole.update(&self.tail);
+        ContentHash::from_bytes(*whole.finalize().as_bytes())
+    }
+
+    /// The number of an id, in the order of their first appearance, as a text.
+    fn number(&mut self, id: &str) -> Value {
+        let next = self.numbers.len() + 1;
+        Value::String(self.numbers.entry(id.to_owned()).or_insert(next).to_string())
+    }
+}
