@@ -23,8 +23,8 @@ build: cargo ## Build the binary (dev profile, hot crates optimised)
 test: cargo ## Run every check and test, stage by stage; some alone: make test STAGES="format rust"
 	@bash scripts/test.sh $(STAGES)
 
-bench: cargo ## Run the benchmarks (release profile)
-	cargo bench --locked --workspace
+bench: cargo ## Run the benchmarks (release profile); one alone: make bench BENCH=days
+	cargo bench --locked --package papertape-store --package papertape --bench commits --bench spine -- $(BENCH)
 
 fmt: cargo ## Format the code
 	cargo fmt --all

@@ -36,7 +36,7 @@ fn main() {
     let mut vector = || {
         let mut vector: Vec<f32> =
             (0..DIMENSION).map(|_| random.next_u32() as f32 / u32::MAX as f32 - 0.5).collect();
-        assert!(normalise(&mut vector), "it has a direction");
+        assert!(normalise(&mut vector), "random numbers have a direction");
         vector
     };
     let mut matrix = Matrix::new(DIMENSION);

@@ -38,6 +38,12 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0003_vectors.sql"),
         postgres: include_str!("../migrations/postgres/0003_vectors.sql"),
     },
+    Migration {
+        version: 4,
+        name: "sessions_by_job",
+        sqlite: include_str!("../migrations/sqlite/0004_sessions_by_job.sql"),
+        postgres: include_str!("../migrations/postgres/0004_sessions_by_job.sql"),
+    },
 ];
 
 const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_version (

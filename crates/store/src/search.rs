@@ -56,44 +56,105 @@ pub(crate) async fn index(db: &mut dyn Db, text_id: i64) -> Result<(), StoreErro
     Ok(())
 }
 
+/// More matching texts than this are never gathered; up to this many it is done within milliseconds.
+const FEW: i64 = 20_000;
+/// Nor is more than this part of all texts: one of so many.
+const FEW_OF: i64 = 50;
+
+/// A question put to the index.
+#[derive(Debug)]
+pub(crate) struct Question {
+    backend: Backend,
+    words: Value,
+    /// So few texts match that it is best to go from them to whatever holds them, and not the other
+    /// way round.
+    pub(crate) is_rare: bool,
+}
+
+impl Question {
+    /// Reads a question and asks how often its words are. `None` where it has no word, and so matches
+    /// nothing.
+    pub(crate) async fn ask(db: &mut dyn Db, question: &str) -> Result<Option<Self>, StoreError> {
+        let backend = db.backend();
+        let Some(words) = rendered(backend, question) else {
+            return Ok(None);
+        };
+        let is_rare = match backend {
+            Backend::Sqlite => is_rare(db, &words).await?,
+            // Its planner knows how often a word is.
+            Backend::Postgres => false,
+        };
+        Ok(Some(Self { backend, words, is_rare }))
+    }
+
+    /// A condition that holds for the ids of the matching texts: SQL with one `?`, and its value.
+    pub(crate) fn condition(&self, column: &str) -> (String, Value) {
+        let sql = match self.backend {
+            // Asked of one text after the other: the matching ones are not gathered.
+            Backend::Sqlite if !self.is_rare => format!(
+                "EXISTS (SELECT 1 FROM text_search
+                 WHERE text_search.rowid = {column} AND text_search MATCH ?)"
+            ),
+            backend => listed(backend, column),
+        };
+        (sql, self.words.clone())
+    }
+}
+
+/// Do few texts match?
+async fn is_rare(db: &mut dyn Db, words: &Value) -> Result<bool, StoreError> {
+    let sql = "SELECT count(*) FROM (SELECT 1 FROM text_search WHERE text_search MATCH $1 LIMIT $2)";
+    let newest = "SELECT coalesce(max(id), 0) FROM texts";
+    let all: i64 = db.row(newest, &[]).await?.map_or(Ok(0), |mut row| row.get())?;
+    let most = (all / FEW_OF).clamp(FEW / 10, FEW);
+    let found: i64 =
+        db.row(sql, &[words.clone(), (most + 1).into()]).await?.map_or(Ok(0), |mut row| row.get())?;
+    Ok(found <= most)
+}
+
+/// The question in the database's own form. `None` where it has no word.
+fn rendered(backend: Backend, question: &str) -> Option<Value> {
+    let words = asked(question);
+    (!words.is_empty()).then(|| quoted(backend, &words))
+}
+
+/// The words of a question that are looked for.
+fn asked(question: &str) -> Vec<Word> {
+    words(question, false).into_iter().take(QUESTION_WORDS).collect()
+}
+
+/// Words in the database's own form. They are letters and digits alone, so that quotes cannot end early.
+fn quoted(backend: Backend, words: &[Word]) -> Value {
+    let (quote, prefix, and) = match backend {
+        Backend::Sqlite => ('"', "*", " AND "),
+        Backend::Postgres => ('\'', ":*", " & "),
+    };
+    let quoted =
+        |word: &Word| format!("{quote}{}{quote}{}", word.text, if word.prefix { prefix } else { "" });
+    Value::Text(words.iter().map(quoted).collect::<Vec<_>>().join(and))
+}
+
+/// SQL with one `?` for the words, which holds for the ids of the matching texts.
+fn listed(backend: Backend, column: &str) -> String {
+    match backend {
+        Backend::Sqlite => format!("{column} IN (SELECT rowid FROM text_search WHERE text_search MATCH ?)"),
+        Backend::Postgres => format!(
+            "{column} IN (SELECT text_id FROM text_search
+             WHERE words @@ CAST(CAST(? AS TEXT) AS tsquery))"
+        ),
+    }
+}
+
 /// A condition that holds for the ids of the matching texts: SQL with one `?`, and its value. `None`
 /// where the question has no word, and so matches nothing.
 pub(crate) fn condition(backend: Backend, column: &str, question: &str) -> Option<(String, Value)> {
-    let words: Vec<Word> = words(question, false).into_iter().take(QUESTION_WORDS).collect();
-    if words.is_empty() {
-        return None;
-    }
-    Some(for_words(backend, column, &words))
-}
-
-fn for_words(backend: Backend, column: &str, words: &[Word]) -> (String, Value) {
-    // Words are letters and digits alone, so that quotes cannot end early.
-    let render = |quote: char, prefix: &str, and: &str| {
-        let all: Vec<String> = words
-            .iter()
-            .map(|word| format!("{quote}{}{quote}{}", word.text, if word.prefix { prefix } else { "" }))
-            .collect();
-        Value::Text(all.join(and))
-    };
-    match backend {
-        Backend::Sqlite => (
-            format!("{column} IN (SELECT rowid FROM text_search WHERE text_search MATCH ?)"),
-            render('"', "*", " AND "),
-        ),
-        Backend::Postgres => (
-            format!(
-                "{column} IN (SELECT text_id FROM text_search
-                 WHERE words @@ CAST(CAST(? AS TEXT) AS tsquery))"
-            ),
-            render('\'', ":*", " & "),
-        ),
-    }
+    rendered(backend, question).map(|words| (listed(backend, column), words))
 }
 
 /// A condition for each word of the question by itself, as [`condition`] has one for all of them.
 pub(crate) fn conditions(backend: Backend, column: &str, question: &str) -> Vec<(String, Value)> {
-    let words: Vec<Word> = words(question, false).into_iter().take(QUESTION_WORDS).collect();
-    words.iter().map(|word| for_words(backend, column, std::slice::from_ref(word))).collect()
+    let words = asked(question);
+    words.iter().map(|word| (listed(backend, column), quoted(backend, std::slice::from_ref(word)))).collect()
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -189,6 +250,6 @@ mod tests {
 
     #[test]
     fn a_question_of_no_words_matches_nothing() {
-        assert!(condition(Backend::Sqlite, "t.id", "?!").is_none());
+        assert!(rendered(Backend::Sqlite, "?!").is_none());
     }
 }

@@ -1,8 +1,9 @@
 //! What tests share: a clock driven by hand, a record in memory, a host and models that answer by script,
-//! a model server, and small datasets.
+//! a model server, and small datasets; and what benchmarks measure with.
 //!
-//! Used from `tests/` directories alone. It must never be a dependency of the product.
+//! Used from `tests/` and `benches/` directories alone. It must never be a dependency of the product.
 
+pub mod bench;
 pub mod clock;
 pub mod data;
 pub mod fault;

@@ -125,8 +125,11 @@ fn watch(programs: &Path, user: Option<&User>, home: &Path) -> Result<ChildStdin
     child.stdin.take().ok_or_else(|| "the watch over PostgreSQL has no input".to_owned())
 }
 
-/// The newest PostgreSQL of the system.
-fn programs() -> Result<PathBuf, String> {
+/// The folder with the programs of the newest PostgreSQL of the system.
+///
+/// # Errors
+/// A sentence that says what to install.
+pub fn programs() -> Result<PathBuf, String> {
     let installed = std::fs::read_dir("/usr/lib/postgresql")
         .into_iter()
         .flatten()

@@ -1,10 +1,10 @@
 //! The desk: analysts, a debate, a trader, a risk debate and a portfolio manager, for each symbol.
 //!
-//! [`run`] reads as the graph does: analysts side by side, the debate in rounds, the Research Manager,
+//! `run` reads as the graph does: analysts side by side, the debate in rounds, the Research Manager,
 //! the Trader, the risk debate in rounds, the Portfolio Manager; then one step that turns the decisions
 //! of all symbols into orders. Who speaks next is decided by the turns that were taken, never by looking
 //! at a text. Every node runs under a deadline and may give nothing: what then happens stands in
-//! [`guarded`].
+//! `guarded`.
 
 pub mod answer;
 mod case;

@@ -295,7 +295,7 @@ fn day_of(days: &[TradingDay], date: Date) -> Option<&TradingDay> {
 
 /// Days since the Unix epoch: the key of a daily row until the calendar is whole.
 fn day_key(date: Date) -> i64 {
-    i64::from(date.duration_since(Date::constant(1970, 1, 1)).as_hours() / 24)
+    date.duration_since(Date::constant(1970, 1, 1)).as_hours() / 24
 }
 
 fn date_of(key: i64) -> Date {

@@ -265,9 +265,12 @@ impl Settling<'_> {
     }
 }
 
+/// The bars of each symbol and length, by basis.
+type BySeries = BTreeMap<(Symbol, Option<Interval>), Vec<(Basis, Bars)>>;
+
 /// Brings the bars of a symbol and a length together, whatever their basis.
-fn by_series(bars: BTreeMap<SeriesKey, Bars>) -> BTreeMap<(Symbol, Option<Interval>), Vec<(Basis, Bars)>> {
-    let mut series: BTreeMap<_, Vec<(Basis, Bars)>> = BTreeMap::new();
+fn by_series(bars: BTreeMap<SeriesKey, Bars>) -> BySeries {
+    let mut series = BySeries::new();
     for ((symbol, interval, basis), bars) in bars {
         series.entry((symbol, interval)).or_default().push((basis, bars));
     }

@@ -54,7 +54,7 @@ use utoipa_axum::routes;
                        `cursor` and `next_cursor`; money and quantities are JSON numbers; days are YYYY-MM-DD, \
                        instants are RFC 3339 in UTC.",
     ),
-    components(schemas(error::ErrorBody)),
+    components(schemas(error::ErrorBody, crate::view::StreamData)),
     tags(
         (name = "simulation", description = "Start, watch, stop and resume simulations"),
         (name = "record", description = "What agents were shown, said, decided and did"),

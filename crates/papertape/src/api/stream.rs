@@ -5,7 +5,7 @@ use super::extract::{JobPath, Query};
 use super::responses::Read;
 use crate::app::App;
 use crate::streams::OpenStream;
-use crate::view::{self, StreamData, StreamReader, ViewError};
+use crate::view::{self, StreamReader, ViewError};
 use axum::extract::{ConnectInfo, State};
 use axum::http::header::{CACHE_CONTROL, CONNECTION};
 use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode, Version};
@@ -44,7 +44,7 @@ pub(super) struct Asked {
         ("Last-Event-ID" = Option<i64>, Header, minimum = 0, description = "The same, sent by browsers; it wins over `after`"),
     ),
     responses(
-        (status = 200, body = StreamData, content_type = "text/event-stream", description = "The `data` of each event"),
+        (status = 200, description = "`text/event-stream`: events, each with `data` of the form of `StreamData`"),
         (status = 204, description = "The job has ended, and its end has been told"),
         (status = 429, body = super::error::ErrorBody, description = "Too many streams of one client"),
         Read
@@ -58,6 +58,9 @@ pub(super) async fn stream(
     version: Version,
     extensions: Extensions,
 ) -> Result<Response, ApiError> {
+    if asked.after.is_some_and(|after| after < 0) {
+        return Err(ApiError::Invalid("after: it is below 0".to_owned()));
+    }
     let after = last_event_id(&headers)?.or(asked.after);
     let most = app.config.server.streams_per_client;
     let open = app.streams.open(client(&extensions), most).ok_or(ApiError::TooManyStreams(most))?;

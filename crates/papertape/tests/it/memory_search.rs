@@ -90,7 +90,7 @@ async fn reflections_are_found_by_meaning() {
         .set_embedder(|texts| Ok(meaning(texts).into_iter().map(|two| vec![two[0], two[1], 0.0]).collect()));
     let large = app(&path, config(&server, Some("test::large"))).await;
     let router = api::router(large.clone());
-    let found = get(&router, &format!("/memory/trades?{question}")).await;
+    let found = get(&router, &format!("/memory/trades?{question}&search=semantic")).await;
     assert_eq!((found["count"].as_u64(), found["without_vector"].as_u64()), (Some(0), Some(2)), "{found}");
     let made = memory_reembed(&large, MemoryQuery::default()).await.expect("embeds");
     assert_eq!((made.embedded, made.embedding_model.as_str()), (2, "test::large"));

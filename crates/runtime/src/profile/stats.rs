@@ -48,7 +48,7 @@ pub(super) fn plain<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, 
     }
 }
 
-/// A figure that is written as [`plain`].
+/// A figure that is written as `plain`.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
 #[serde(transparent)]
 pub struct Figure(#[serde(serialize_with = "plain")] pub f64);

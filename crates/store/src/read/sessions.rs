@@ -5,7 +5,7 @@ use super::page::{List, Page, PageRequest, number};
 use crate::db::{Db, Statement};
 use crate::error::StoreError;
 use crate::record::implied::{POSITION, read_position, role};
-use crate::search;
+use crate::search::Question;
 use crate::store::Store;
 use crate::texts::decode;
 use crate::value::{Row, Value};
@@ -140,14 +140,22 @@ async fn sessions(
         "SELECT s.id, s.job_id, s.date, s.model, s.status, s.error, s.session_summary, s.summary_error,
          s.started_at, s.completed_at, s.total_messages FROM trading_sessions s WHERE 1 = 1",
     );
-    if !conditions(db, filter, &mut statement) {
-        return Ok(Page { items: Vec::new(), next: None });
-    }
+    let question = match &filter.q {
+        Some(q) => match Question::ask(db, q).await? {
+            Some(question) => Some(question),
+            None => return Ok(Page { items: Vec::new(), next: None }),
+        },
+        None => None,
+    };
+    conditions(filter, question.as_ref(), &mut statement);
     if let Some([started_at, id]) = list.key(page)? {
         let key = [number(&started_at)?.into(), number(&id)?.into()];
         statement.add(" AND (s.started_at, s.id) > (?, ?)", key);
     }
-    statement.add(" ORDER BY s.started_at, s.id LIMIT ?", [Value::from(list.limit(page) + 1)]);
+    // Where the sessions are known, they are sorted: not looked for along the index of starts.
+    let is_rare = question.is_some_and(|question| question.is_rare);
+    let order = if is_rare { " ORDER BY +s.started_at, s.id" } else { " ORDER BY s.started_at, s.id" };
+    statement.add(&format!("{order} LIMIT ?"), [Value::from(list.limit(page) + 1)]);
     let rows = statement.query(db).await?;
     let found = rows.into_iter().map(session).collect::<Result<Vec<_>, StoreError>>()?;
     let mut page = list.page(page, found, |item| vec![to_micros(item.started_at).into(), item.id.0.into()]);
@@ -174,8 +182,8 @@ async fn sessions(
     Ok(page)
 }
 
-/// Adds the filter's conditions. `false`: nothing can match.
-fn conditions(db: &dyn Db, filter: &SessionFilter, statement: &mut Statement) -> bool {
+/// Adds the filter's conditions.
+fn conditions(filter: &SessionFilter, question: Option<&Question>, statement: &mut Statement) {
     if let Some(job) = &filter.job {
         statement.add(" AND s.job_id = ?", [job.into()]);
     }
@@ -196,21 +204,23 @@ fn conditions(db: &dyn Db, filter: &SessionFilter, statement: &mut Statement) ->
             [symbol.into(), symbol.into(), scope.chars().count().into(), scope.into()],
         );
     }
-    if filter.node.is_none() && filter.q.is_none() {
-        return true;
+    if filter.node.is_none() && question.is_none() {
+        return;
     }
-    statement.add(" AND EXISTS (SELECT 1 FROM reasoning_log_rows m WHERE m.session_id = s.id", []);
+    let among = if question.is_some_and(|question| question.is_rare) {
+        " AND s.id IN (SELECT m.session_id FROM reasoning_log_rows m WHERE 1 = 1"
+    } else {
+        " AND EXISTS (SELECT 1 FROM reasoning_log_rows m WHERE m.session_id = s.id"
+    };
+    statement.add(among, []);
     if let Some(node) = &filter.node {
         of_node(statement, node);
     }
-    if let Some(q) = &filter.q {
-        let Some((condition, words)) = search::condition(db.backend(), "m.content_id", q) else {
-            return false;
-        };
+    if let Some(question) = question {
+        let (condition, words) = question.condition("m.content_id");
         statement.add(&format!(" AND {condition}"), [words]);
     }
     statement.add(")", []);
-    true
 }
 
 fn of_node(statement: &mut Statement, node: &str) {

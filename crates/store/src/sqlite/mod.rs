@@ -85,21 +85,7 @@ impl Engine {
             return async { Err(StoreError::ReadOnly) }.boxed();
         };
         let (sender, receiver) = oneshot::channel();
-        writer.send(Box::new(move |db| match db.and_then(|db| ready(work(db))) {
-            Ok(value) => writer::Done {
-                keep: true,
-                answer: Box::new(move |committed| {
-                    // Nobody listening is no reason not to write.
-                    let _ = sender.send(committed.map(|()| value));
-                }),
-            },
-            Err(error) => writer::Done {
-                keep: false,
-                answer: Box::new(move |_| {
-                    let _ = sender.send(Err(error));
-                }),
-            },
-        }));
+        writer.send(Box::new(Work { work, result: None, sender }));
         answered(receiver)
     }
 
@@ -138,6 +124,39 @@ impl Engine {
             let _ = sender.send(work(connection));
         }));
         answered(receiver)
+    }
+}
+
+/// Work for the writer, and whom to tell.
+struct Work<T, F> {
+    work: F,
+    /// `None`: not done, or it panicked.
+    result: Option<Result<T, StoreError>>,
+    sender: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<T, F> writer::Task for Work<T, F>
+where
+    T: Send,
+    F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send,
+{
+    fn run(&mut self, db: &mut dyn Db) -> bool {
+        self.result = None;
+        self.result.insert(ready((self.work)(db))).is_ok()
+    }
+
+    fn fail(&mut self, error: StoreError) {
+        self.result = Some(Err(error));
+    }
+
+    fn answer(self: Box<Self>, ended: Result<(), StoreError>) {
+        let answer = match (self.result, ended) {
+            (Some(Err(error)), _) | (_, Err(error)) => Err(error),
+            (Some(Ok(value)), Ok(())) => Ok(value),
+            (None, Ok(())) => return,
+        };
+        // Nobody listening is no reason not to write.
+        let _ = self.sender.send(answer);
     }
 }
 

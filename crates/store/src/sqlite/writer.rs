@@ -12,21 +12,24 @@ use std::thread::JoinHandle;
 /// The most tasks of one transaction, so that the first does not wait for ever.
 const GROUP: usize = 256;
 
-/// Work to be done in a transaction, or to be told why there is none.
-pub(super) type Task = Box<dyn FnOnce(Result<&mut dyn Db, StoreError>) -> Done + Send>;
+/// Work to be done in a transaction.
+pub(super) trait Task: Send {
+    /// Does the work. `false`: it has failed, and its changes are to be taken back. It may be done
+    /// again, after its changes were taken back.
+    fn run(&mut self, db: &mut dyn Db) -> bool;
 
-/// Work that has been done, and is not durable yet.
-pub(super) struct Done {
-    /// Are its changes to be kept?
-    pub(super) keep: bool,
-    /// Tells whoever waits for it how the transaction ended.
-    pub(super) answer: Box<dyn FnOnce(Result<(), StoreError>) + Send>,
+    /// Lets the work have failed.
+    fn fail(&mut self, error: StoreError);
+
+    /// Tells whoever waits for it how it ended, the transaction around it having ended like this. Work
+    /// that panicked tells nothing: its receiver learns that nobody will.
+    fn answer(self: Box<Self>, ended: Result<(), StoreError>);
 }
 
 /// The writer's handle. Dropping it waits until everything that was sent is durable.
 #[derive(Debug)]
 pub(super) struct Writer {
-    tasks: Option<Sender<Task>>,
+    tasks: Option<Sender<Box<dyn Task>>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -35,14 +38,14 @@ impl Writer {
         let (tasks, queue) = channel();
         let thread = std::thread::Builder::new()
             .name("papertape-writer".to_owned())
-            .spawn(move || run(connection, &queue))
+            .spawn(move || work(connection, &queue))
             .map_err(|error| StoreError::Database(format!("cannot start the writer: {error}")))?;
         Ok(Self { tasks: Some(tasks), thread: Some(thread) })
     }
 
     /// Queues a task. Should the thread be gone, the task is dropped, and with it its answer's sender:
     /// whoever waits is told.
-    pub(super) fn send(&self, task: Task) {
+    pub(super) fn send(&self, task: Box<dyn Task>) {
         if let Some(tasks) = &self.tasks {
             let _ = tasks.send(task);
         }
@@ -58,7 +61,7 @@ impl Drop for Writer {
     }
 }
 
-fn run(mut connection: Connection, queue: &Receiver<Task>) {
+fn work(mut connection: Connection, queue: &Receiver<Box<dyn Task>>) {
     while let Ok(first) = queue.recv() {
         let mut group = vec![first];
         group.extend(queue.try_iter().take(GROUP - 1));
@@ -68,47 +71,67 @@ fn run(mut connection: Connection, queue: &Receiver<Task>) {
     let _ = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
-fn transact(connection: &mut Connection, group: Vec<Task>) {
-    if let Err(error) = connection.execute_batch("BEGIN IMMEDIATE") {
-        let error = StoreError::from(error);
-        for task in group {
-            (task(Err(error.clone())).answer)(Err(error.clone()));
-        }
-        return;
-    }
-    let done: Vec<Done> = group.into_iter().map(|task| in_savepoint(connection, task)).collect();
-    let committed = connection.execute_batch("COMMIT").map_err(|error| {
-        let _ = connection.execute_batch("ROLLBACK");
-        StoreError::from(error)
-    });
-    for one in done {
-        (one.answer)(committed.clone());
+fn transact(connection: &mut Connection, mut group: Vec<Box<dyn Task>>) {
+    let ended = match together(connection, &mut group) {
+        Some(ended) => ended,
+        None => one_by_one(connection, &mut group),
+    };
+    for task in group {
+        task.answer(ended.clone());
     }
 }
 
-/// Runs one task; if it fails, it alone is taken back.
-fn in_savepoint(connection: &mut Connection, task: Task) -> Done {
-    let run = |connection: &Connection, sql: &str| connection.prepare_cached(sql)?.execute([]);
-    if let Err(error) = run(connection, "SAVEPOINT task") {
-        return task(Err(error.into()));
+/// Runs all tasks as one, which is much cheaper than a savepoint for each: with those, the full-text
+/// index is written once a task instead of once a transaction. `None` where one of several has failed,
+/// which hardly ever happens: then nothing was done.
+fn together(connection: &mut Connection, group: &mut [Box<dyn Task>]) -> Option<Result<(), StoreError>> {
+    if let Err(error) = run(connection, "BEGIN IMMEDIATE") {
+        return Some(Err(error));
     }
-    // A task that panics is a bug of its own, and must not take the writer with it. Its answer goes
-    // with it, so that its receiver learns that nobody will send one.
-    let guarded = AssertUnwindSafe(|| task(Ok(&mut SqliteDb::new(connection))));
-    let done = catch_unwind(guarded).unwrap_or_else(|_| {
-        tracing::error!("a write to the record panicked and was taken back");
-        Done { keep: false, answer: Box::new(|_| {}) }
-    });
-    let ended = if done.keep {
-        run(connection, "RELEASE task")
-    } else {
-        run(connection, "ROLLBACK TO task").and_then(|_| run(connection, "RELEASE task"))
-    };
-    match ended {
-        Ok(_) => done,
-        Err(error) => {
-            let error = StoreError::from(error);
-            Done { keep: false, answer: Box::new(move |_| (done.answer)(Err(error))) }
+    let alone = group.len() == 1;
+    for task in group {
+        if !guarded(connection, &mut **task) {
+            let _ = run(connection, "ROLLBACK");
+            return alone.then_some(Ok(()));
         }
     }
+    Some(commit(connection))
+}
+
+/// Runs each task in a savepoint of its own; one that fails is taken back alone.
+fn one_by_one(connection: &mut Connection, group: &mut [Box<dyn Task>]) -> Result<(), StoreError> {
+    run(connection, "BEGIN IMMEDIATE")?;
+    for task in group {
+        if let Err(error) = in_savepoint(connection, &mut **task) {
+            task.fail(error);
+        }
+    }
+    commit(connection)
+}
+
+fn in_savepoint(connection: &mut Connection, task: &mut dyn Task) -> Result<(), StoreError> {
+    run(connection, "SAVEPOINT task")?;
+    if !guarded(connection, task) {
+        run(connection, "ROLLBACK TO task")?;
+    }
+    run(connection, "RELEASE task")
+}
+
+/// A task that panics is a bug of its own, and must not take the writer with it.
+fn guarded(connection: &mut Connection, task: &mut dyn Task) -> bool {
+    let ran = catch_unwind(AssertUnwindSafe(|| task.run(&mut SqliteDb::new(connection))));
+    ran.unwrap_or_else(|_| {
+        tracing::error!("a write to the record panicked and was taken back");
+        false
+    })
+}
+
+fn commit(connection: &Connection) -> Result<(), StoreError> {
+    run(connection, "COMMIT").inspect_err(|_| {
+        let _ = run(connection, "ROLLBACK");
+    })
+}
+
+fn run(connection: &Connection, sql: &str) -> Result<(), StoreError> {
+    Ok(connection.prepare_cached(sql)?.execute([]).map(drop)?)
 }

@@ -9,6 +9,7 @@ mod interrupted;
 mod memory;
 mod pages;
 mod places;
+mod search;
 mod size;
 mod story;
 mod vectors;

@@ -2,7 +2,7 @@
 //!
 //! A role says where it sits ([`Seat`]), what it is asked ([`Role::task`]), in which form it answers
 //! ([`Role::work`]) and where its answer goes ([`Role::enter`]). Deadlines, provenance and what happens
-//! when it gives nothing are the same for all, in [`super::guarded`].
+//! when it gives nothing are the same for all, in `desk::guarded`.
 
 mod aggressive_analyst;
 mod bear_researcher;

@@ -62,11 +62,11 @@ impl FromStr for SearchBy {
 }
 
 /// The way that is asked for, or what the config allows. `None`: by words alone.
-pub(super) fn model_for<'a>(
-    app: &'a App,
+pub(super) fn model_for(
+    app: &App,
     asked: Option<SearchBy>,
     has_query: bool,
-) -> Result<Option<(&'a ModelName, SearchBy)>, ViewError> {
+) -> Result<Option<(&ModelName, SearchBy)>, ViewError> {
     let model = app.config.embeddings.model.as_ref();
     match (asked, model) {
         (Some(SearchBy::Semantic | SearchBy::Both), _) if !has_query => {

@@ -1,0 +1,31 @@
+//! What the product as a whole takes: a model-day, a thousand agents, a million messages, a start.
+//! Method and figures are in `docs/performance.md`.
+//!
+//! To add a benchmark, write a file beside this one and a line below. A desk's ticker-day, the action
+//! log and the streams get theirs when they are there.
+
+mod agents;
+mod days;
+mod desk;
+mod million;
+mod million_texts;
+mod reading;
+mod search;
+mod size;
+mod start;
+
+use papertape_testkit::bench::{Bench, main as run, server};
+
+fn main() {
+    if server::serve_if_asked() {
+        return;
+    }
+    run(&[
+        Bench { name: "days", run: days::run },
+        Bench { name: "agents", run: agents::run },
+        Bench { name: "reading", run: reading::run },
+        Bench { name: "search", run: search::run },
+        Bench { name: "start", run: start::run },
+        Bench { name: "size", run: size::run },
+    ]);
+}

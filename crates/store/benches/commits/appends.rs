@@ -1,0 +1,172 @@
+//! Appends through the store: what is written, and how many a second.
+
+use papertape_core::id::{ContentHash, JobId};
+use papertape_core::message::Role;
+use papertape_core::ports::{Queue as _, Record as _};
+use papertape_core::record::{
+    Commit, Implied, Intent, Lease, MessageRow, NewJob, NewSession, SessionId, StepEnd, Text, Write,
+};
+use papertape_core::tape::{Class, Doc, OutcomeKind, StepPath, text};
+use papertape_core::time::Timestamp;
+use papertape_store::{Store, Target};
+use papertape_testkit::bench::Timed;
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// What one append is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Append {
+    /// The least that a commit can be: a step and its attempt.
+    Intent,
+    /// A step with a message of its own, its texts, its words and its event.
+    Message,
+}
+
+impl Append {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Intent => "intent (2 rows)",
+            Self::Message => "message (5 rows, words, 2 counters)",
+        }
+    }
+
+    fn writes(self, path: &str) -> Vec<Write> {
+        let parts = Parts::of(path);
+        match self {
+            Self::Intent => vec![Write::Intent(Intent {
+                path: StepPath::new(path),
+                digest: parts.digest,
+                request_ref: parts.digest,
+            })],
+            Self::Message => {
+                let row = MessageRow {
+                    role: Role::User,
+                    content: parts.content.hash,
+                    tool_name: None,
+                    tool_input: None,
+                };
+                let end = StepEnd {
+                    path: StepPath::new(path),
+                    class: Class::Local,
+                    digest: parts.digest,
+                    request_ref: parts.digest,
+                    outcome_kind: OutcomeKind::Ok,
+                    outcome_ref: parts.outcome.hash,
+                    attempt: None,
+                    reused_from: None,
+                    implied: vec![Implied::Message(row)],
+                };
+                let texts = [parts.outcome, parts.content].map(Write::Text);
+                texts.into_iter().chain([Write::End(end)]).collect()
+            }
+        }
+    }
+}
+
+/// What an append of this path holds.
+pub(crate) struct Parts {
+    pub(crate) digest: ContentHash,
+    /// What is said.
+    pub(crate) content: Text,
+    /// The step's outcome: a document that refers to the content.
+    pub(crate) outcome: Text,
+}
+
+impl Parts {
+    pub(crate) fn of(path: &str) -> Self {
+        let content = text(format!(
+            "{path}: the close stands above its average of twenty days and momentum has not turned, so I buy \
+             ten shares at the open, keep the rest in cash and look again tomorrow."
+        ));
+        let (outcome, _) = Doc::of(&json!(content.body)).into_parts();
+        Self { digest: ContentHash::of(path.as_bytes()), content, outcome }
+    }
+}
+
+/// A record with jobs under way, each with a session.
+pub(crate) struct Desk {
+    pub(crate) store: Store,
+    pub(crate) sessions: Vec<(Lease, SessionId)>,
+}
+
+impl Desk {
+    pub(crate) async fn new(target: Target, jobs: usize) -> Self {
+        let store = Store::open(target).await.expect("opens");
+        let mut sessions = Vec::new();
+        for number in 0..jobs {
+            let job = NewJob {
+                id: format!("bench-{number}").into(),
+                kind: "simulate".to_owned(),
+                config: json!({}),
+                fingerprint: ContentHash::of(b""),
+                warnings: Vec::new(),
+                days: Vec::new(),
+                parent: None,
+                supersedes: Vec::new(),
+                texts: Vec::new(),
+                created_at: Timestamp::UNIX_EPOCH,
+            };
+            let id: JobId = job.id.clone();
+            store.enqueue(job).await.expect("queues");
+            let claimed = store.claim("bench", Duration::from_secs(600), Some(&id)).await.expect("claims");
+            let lease = claimed.expect("has the job").0;
+            let date = papertape_core::time::parse_date("2012-03-01").expect("is a date");
+            let new = NewSession { agent: "bench".into(), date, at: Timestamp::UNIX_EPOCH };
+            let session = store.open_session(&lease, new).await.expect("opens").id;
+            sessions.push((lease, session));
+        }
+        Self { store, sessions }
+    }
+}
+
+/// How fast, and for how much.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    /// Appends a second.
+    pub(crate) rate: f64,
+    /// Processor seconds of this process for one.
+    pub(crate) cpu: f64,
+}
+
+impl Pace {
+    pub(crate) fn of(count: u32, timed: Timed) -> Self {
+        let (wall, cpu) = timed.end();
+        Self { rate: f64::from(count) / wall.as_secs_f64(), cpu: cpu.as_secs_f64() / f64::from(count) }
+    }
+}
+
+/// Appends by so many writers, each of which waits for its own to be durable.
+pub(crate) async fn paced(desk: Desk, writers: usize, append: Append, time: Duration) -> Pace {
+    let Desk { store, sessions } = desk;
+    let before = store.counts().await.expect("counts").rows["steps"];
+    let (timed, started) = (Timed::start(), Instant::now());
+    let tasks: Vec<_> = (0..writers)
+        .map(|writer| {
+            let store = store.clone();
+            let (lease, session) = sessions[writer % sessions.len()].clone();
+            tokio::spawn(async move {
+                let mut count = 0_u32;
+                while started.elapsed() < time {
+                    count += 1;
+                    let commit = Commit {
+                        lease: lease.clone(),
+                        session,
+                        at: Timestamp::UNIX_EPOCH,
+                        detached: false,
+                        writes: append.writes(&format!("node{writer}#1/model#{count}")),
+                    };
+                    store.commit(commit).await.expect("commits");
+                }
+                count
+            })
+        })
+        .collect();
+    let mut count = 0;
+    for task in tasks {
+        count += task.await.expect("ends");
+    }
+    let pace = Pace::of(count, timed);
+    let after = store.counts().await.expect("counts").rows["steps"];
+    assert_eq!(after - before, u64::from(count), "every append that was acknowledged is there");
+    pace
+}

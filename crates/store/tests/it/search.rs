@@ -1,0 +1,74 @@
+//! A word that is nearly everywhere is looked for otherwise than a rare one; what is found is the same.
+
+use crate::desk::{at, claim, commit, date, new_job, said};
+use crate::places::{Place, on_both};
+use papertape_core::id::JobId;
+use papertape_core::ports::{Queue as _, Record as _};
+use papertape_core::record::NewSession;
+use papertape_store::{PageRequest, SessionFilter, Store};
+
+on_both!(frequent_and_rare_words_find_their_sessions);
+
+/// More messages than are gathered before they are looked for the other way round.
+const MANY: usize = 2_100;
+const SESSIONS: usize = 30;
+
+async fn frequent_and_rare_words_find_their_sessions(place: Place) {
+    let store = place.store().await;
+    for job in ["first", "second"] {
+        store.enqueue(new_job(job, &[], 0)).await.expect("queues");
+        let lease = claim(&store, job).await;
+        for number in 0..SESSIONS {
+            let new = NewSession {
+                agent: format!("agent-{number:02}").into(),
+                date: date("2012-03-01"),
+                at: at(number as i64),
+            };
+            let session = store.open_session(&lease, new).await.expect("opens").id;
+            let mut writes = Vec::new();
+            for turn in 1..=MANY / SESSIONS / 2 + 1 {
+                let mut words = format!("{job} {number} {turn} everywhere");
+                if turn == 3 && number % 10 == 4 {
+                    words.push_str(" seldom");
+                }
+                // The last session of each ten has the word in one message, and this one in another.
+                if turn == 4 && number % 10 == 4 {
+                    words.push_str(" elsewhere");
+                }
+                writes.extend(said(&format!("solo#1/message#{turn}"), &words));
+            }
+            store.commit(commit(&lease, session, writes)).await.expect("commits");
+        }
+    }
+    let everyone: Vec<usize> = (0..SESSIONS).collect();
+    let both = |agents: &[usize]| [agents, agents].concat();
+    assert_eq!(found(&store, None, "everywhere").await.len(), 2 * SESSIONS);
+    assert_eq!(found(&store, Some("second"), "EVERYWHERE").await, everyone);
+    assert_eq!(found(&store, Some("second"), "second everywhere").await, everyone);
+    assert_eq!(found(&store, Some("second"), "first everywhere").await, Vec::<usize>::new());
+    let mut seldom = found(&store, None, "everywhere seldom").await;
+    seldom.sort_unstable();
+    let mut twice = both(&[4, 14, 24]);
+    twice.sort_unstable();
+    assert_eq!(seldom, twice);
+    assert_eq!(found(&store, Some("first"), "seldom").await, [4, 14, 24]);
+    assert_eq!(found(&store, None, "seldom elsewhere").await, Vec::<usize>::new());
+}
+
+/// The agents of all sessions that are found, page by page, in their order.
+async fn found(store: &Store, job: Option<&str>, q: &str) -> Vec<usize> {
+    let filter =
+        SessionFilter { job: job.map(JobId::from), q: Some(q.to_owned()), ..SessionFilter::default() };
+    let mut page = PageRequest::first(7);
+    let mut agents = Vec::new();
+    loop {
+        let next = store.sessions(&filter, false, &page).await.expect("reads");
+        agents.extend(next.items.iter().map(|item| {
+            item.agent.as_str().trim_start_matches("agent-").parse::<usize>().expect("is a number")
+        }));
+        match next.next {
+            Some(cursor) => page = PageRequest::after(7, &cursor),
+            None => return agents,
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! A model server for measurements: real HTTP, a script of its own, and as little work as can be, in
+//! a process of its own, so that its costs are not the product's.
+//!
+//! It holds no request and reads no JSON: an answer depends on how many turns of the assistant a
+//! request holds. Each conversation of it is six calls of tools and a last word.
+
+use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+/// The argument by which a benchmark's program becomes the server; its latency in milliseconds follows.
+pub const ARGUMENT: &str = "--model-server";
+/// Model calls of a conversation.
+pub const MODEL_CALLS: u32 = 7;
+/// Tool calls of a conversation.
+pub const TOOL_CALLS: u32 = 6;
+
+/// A server in a process of its own. It stops when dropped.
+pub struct ServerProcess {
+    child: Child,
+    url: String,
+}
+
+impl ServerProcess {
+    /// Starts this very program as a server that waits so long before each answer.
+    ///
+    /// # Panics
+    /// Where it cannot be started.
+    #[must_use]
+    pub fn start(latency: Duration) -> Self {
+        let mut child = Command::new(std::env::current_exe().expect("this program has a path"))
+            .args([ARGUMENT, &latency.as_millis().to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the server starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("is piped"))
+            .read_line(&mut line)
+            .expect("says its address");
+        Self { child, url: line.trim().to_owned() }
+    }
+
+    /// The base URL for a client.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Processor time that it has taken so far.
+    #[must_use]
+    pub fn cpu_time(&self) -> Duration {
+        super::cpu_time_of(self.child.id()).unwrap_or_default()
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Is this process to be the server? Then it serves until its parent ends. For the beginning of `main`.
+///
+/// # Panics
+/// Where loopback cannot be bound.
+pub fn serve_if_asked() -> bool {
+    let mut arguments = std::env::args().skip_while(|argument| argument != ARGUMENT);
+    let Some(latency) = arguments.nth(1).and_then(|millis| millis.parse().ok()) else { return false };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("starts");
+    runtime.block_on(async {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback can be bound");
+        println!("http://{}/v1/", listener.local_addr().expect("has an address"));
+        let latency = Duration::from_millis(latency);
+        let accepting = async {
+            loop {
+                if let Ok((stream, _)) = listener.accept().await {
+                    tokio::spawn(converse(stream, latency));
+                }
+            }
+        };
+        tokio::select! {
+            () = accepting => {}
+            // The parent's end closes the input.
+            () = closed() => {}
+        }
+    });
+    true
+}
+
+async fn closed() {
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    std::thread::spawn(move || {
+        let _ = std::io::stdin().lock().read_line(&mut String::new());
+        let _ = sender.send(());
+    });
+    let _ = receiver.await;
+}
+
+/// Answers the requests of one connection.
+async fn converse(mut stream: TcpStream, latency: Duration) {
+    let _ = stream.set_nodelay(true);
+    let mut held = Vec::with_capacity(32 * 1024);
+    loop {
+        let Some((head, whole)) = extent(&held) else {
+            match stream.read_buf(&mut held).await {
+                Ok(0) | Err(_) => return,
+                Ok(_) => continue,
+            }
+        };
+        while held.len() < whole {
+            match stream.read_buf(&mut held).await {
+                Ok(0) | Err(_) => return,
+                Ok(_) => {}
+            }
+        }
+        let body = &held[head..whole];
+        let answer = answer(marks(body, br#""role":"assistant""#));
+        let streamed = marks(body, br#""stream":true"#) > 0;
+        let (kind, body) = if streamed {
+            ("text/event-stream", events(&answer))
+        } else {
+            ("application/json", answer.to_string())
+        };
+        held.drain(..whole);
+        if !latency.is_zero() {
+            tokio::time::sleep(latency).await;
+        }
+        let head =
+            format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n", body.len());
+        if stream.write_all(&[head.as_bytes(), body.as_bytes()].concat()).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Where the head of the first request ends and where its body does; `None` before the head is whole.
+fn extent(held: &[u8]) -> Option<(usize, usize)> {
+    let head = held.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
+    let text = std::str::from_utf8(&held[..head]).ok()?;
+    let length = text.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())?
+    });
+    Some((head, head + length.unwrap_or_default()))
+}
+
+/// The same answers for a server that has read the request: to see what is asked.
+#[must_use]
+pub fn answer_to(body: &Value) -> Value {
+    let said = body["messages"].as_array().into_iter().flatten();
+    answer(u32::try_from(said.filter(|turn| turn["role"] == "assistant").count()).unwrap_or(u32::MAX))
+}
+
+/// How often a request's body has these bytes, which begin with a quote.
+fn marks(body: &[u8], mark: &[u8]) -> u32 {
+    let found = body.iter().enumerate().filter(|(at, byte)| **byte == b'"' && body[*at..].starts_with(mark));
+    u32::try_from(found.count()).unwrap_or(u32::MAX)
+}
+
+/// A whole answer as a stream of events: the text in pieces of eight words, the call in two, the end,
+/// what was used.
+fn events(answer: &Value) -> String {
+    let message = &answer["choices"][0]["message"];
+    let mut deltas = vec![json!({ "role": "assistant", "content": "" })];
+    let words: Vec<&str> = message["content"].as_str().unwrap_or_default().split_inclusive(' ').collect();
+    deltas.extend(words.chunks(8).map(|words| json!({ "content": words.concat() })));
+    for call in message["tool_calls"].as_array().into_iter().flatten() {
+        let (id, name) = (&call["id"], &call["function"]["name"]);
+        let function = json!({ "name": name, "arguments": "" });
+        deltas.push(
+            json!({ "tool_calls": [{ "index": 0, "id": id, "type": "function", "function": function }] }),
+        );
+        let function = json!({ "arguments": call["function"]["arguments"] });
+        deltas.push(json!({ "tool_calls": [{ "index": 0, "function": function }] }));
+    }
+    let chunk = |choices: Value| {
+        json!({ "id": answer["id"], "object": "chat.completion.chunk", "created": 0, "model": "scripted",
+            "choices": choices })
+    };
+    let mut chunks: Vec<Value> =
+        deltas.into_iter().map(|delta| chunk(json!([{ "index": 0, "delta": delta }]))).collect();
+    let finish = &answer["choices"][0]["finish_reason"];
+    chunks.push(chunk(json!([{ "index": 0, "delta": {}, "finish_reason": finish }])));
+    let mut last = chunk(json!([]));
+    last["usage"] = answer["usage"].clone();
+    chunks.push(last);
+    let lines: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
+    lines + "data: [DONE]\n\n"
+}
+
+/// The answer to a conversation's request after so many turns. No two texts are alike.
+fn answer(turns: u32) -> Value {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let call = |name: &str, arguments: &Value| {
+        json!([{ "id": format!("call_{number}"), "type": "function",
+            "function": { "name": name, "arguments": arguments.to_string() } }])
+    };
+    let calls = match turns {
+        0 => call("get_portfolio", &json!({})),
+        1 => call("get_price", &json!({ "symbol": "AAPL" })),
+        2 => call("get_bars", &json!({ "symbol": "AAPL", "limit": 20 })),
+        3 => call("get_indicators", &json!({ "symbol": "AAPL", "indicators": ["sma_20", "rsi_14"] })),
+        4 => call("calculate", &json!({ "expression": format!("({number} + 3) * 1.01") })),
+        5 => call("buy", &json!({ "symbol": "AAPL", "quantity": 1, "reason": "it rises" })),
+        _ => Value::Null,
+    };
+    let last = calls.is_null();
+    let mut message = json!({
+        "role": "assistant",
+        "content": format!(
+            "Thought {number}: the close stands above its average of twenty days and the index of relative \
+             strength leaves room, as reading {number} shows. Volume has not fallen, the range of the last \
+             week is narrow, and cash is at hand. Next I look at what is left to look at, then decide \
+             whether one more share is worth its price of the open.{}",
+            if last { " Done for today. <FINISH_SIGNAL>" } else { "" }
+        ),
+    });
+    if !last {
+        message["tool_calls"] = calls;
+    }
+    let finish = if last { "stop" } else { "tool_calls" };
+    json!({
+        "id": format!("answer-{number}"), "object": "chat.completion", "created": 0, "model": "scripted",
+        "choices": [{ "index": 0, "message": message, "finish_reason": finish }],
+        "usage": { "prompt_tokens": 1200, "completion_tokens": 90, "total_tokens": 1290 },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Requests that come in pieces, or several at once, are told apart.
+    #[test]
+    fn a_request_ends_where_its_length_says() {
+        let request = b"POST /v1/x HTTP/1.1\r\nContent-Length: 5\r\n\r\nhelloPOST";
+        assert_eq!(extent(request), Some((42, 47)));
+        assert_eq!(extent(&request[..30]), None);
+        assert_eq!(extent(b"GET / HTTP/1.1\r\n\r\n"), Some((18, 18)));
+    }
+
+    /// The script is what the figures are divided by: six calls of tools, then the end.
+    #[test]
+    fn a_conversation_is_seven_answers_with_six_calls() {
+        let answers: Vec<Value> = (0..MODEL_CALLS).map(answer).collect();
+        let calls = answers.iter().filter(|answer| !answer["choices"][0]["message"]["tool_calls"].is_null());
+        assert_eq!(calls.count(), TOOL_CALLS as usize);
+        let body = br#"{"a":[{"role":"assistant"},{"role":"user"},{"role":"assistant"}],"stream":true}"#;
+        assert_eq!((marks(body, br#""role":"assistant""#), marks(body, br#""stream":true"#)), (2, 1));
+    }
+
+    /// A stream says what the whole answer says.
+    #[test]
+    fn a_streams_pieces_are_the_answers_text() {
+        let answer = answer(0);
+        let events = events(&answer);
+        let pieces = events
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data: ")?).ok());
+        let text: String = pieces
+            .filter_map(|chunk| Some(chunk["choices"][0]["delta"]["content"].as_str()?.to_owned()))
+            .collect();
+        assert_eq!(text, answer["choices"][0]["message"]["content"]);
+    }
+}
