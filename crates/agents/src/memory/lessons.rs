@@ -65,17 +65,12 @@ pub struct Meaning {
 }
 
 impl Lesson {
-    /// The text of which the vector is made: what stands in a prompt, without figures and dates.
+    /// The text of which the vector is made: what it teaches. Instrument, side, figures and tags are for
+    /// filters and words; with them in it, vectors tell texts apart less well.
     #[must_use]
     pub fn text(&self) -> String {
-        let tags: Vec<String> = self.error_tags.iter().map(|tag| tag.as_str().replace('_', " ")).collect();
-        let parts = [self.summary.clone(), self.next_rules.join(" "), tags.join(", ")];
-        let parts: Vec<&str> = parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty()).collect();
-        let side = match self.side {
-            Direction::Long => "long",
-            Direction::Short => "short",
-        };
-        format!("{} {side}, {}: {}", self.symbol, self.cause, parts.join(" "))
+        let parts = std::iter::once(&self.summary).chain(&self.next_rules).map(|part| part.trim());
+        parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
     /// Its vector by this model.

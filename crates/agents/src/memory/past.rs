@@ -331,8 +331,7 @@ fn rounds(reader: &Reader<'_>) -> Vec<Shown> {
     last
 }
 
-/// What the trader is about, as a vector: its newest round, and the instruments in focus. `None` where
-/// there is nothing that it could be compared with; else the vector, or why there is none.
+/// What the trader is about, as a vector: its newest round. `None` where there is nothing that it could be compared with; else the vector, or why there is none.
 async fn meaning_of_now(
     ctx: &mut Ctx,
     reader: &Reader<'_>,
@@ -346,12 +345,10 @@ async fn meaning_of_now(
         return Ok(None);
     }
     let query = query(reader, focus);
-    let symbols: Vec<&str> = query.focus.iter().map(|symbol| symbol.as_str()).collect();
-    let text = format!("{} {}", symbols.join(" "), query.words);
-    if text.trim().is_empty() {
+    if query.words.trim().is_empty() {
         return Ok(None);
     }
-    let made = vectors(ctx, model, options, &[text.trim().to_owned()]).await?;
+    let made = vectors(ctx, model, options, &[query.words]).await?;
     Ok(Some(made.and_then(|mut made| made.pop().ok_or_else(|| "no vector came".to_owned()))))
 }
 

@@ -55,7 +55,7 @@ async fn reflections_are_found_by_meaning() {
     assert_eq!(server.count(), asked, "a replay asks nobody");
 
     let router = api::router(small.clone());
-    let question = "query=arriving+late+at+the+party";
+    let question = "query=arriving+late";
     let found = get(&router, &format!("/memory/trades?{question}&symbol=AAPL")).await;
     assert_eq!(
         (found["search"].as_str(), found["count"].as_u64()),

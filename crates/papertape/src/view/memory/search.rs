@@ -15,6 +15,10 @@ use std::str::FromStr;
 const DEFAULT: u32 = 10;
 /// So many of each ranking are fused.
 const RANKED: usize = 200;
+/// A word that more than one in so many of the texts has, and more than [`FEW`], says too little.
+const ONE_IN: usize = 20;
+/// Words that so few texts have always count.
+const FEW: usize = 3;
 /// Reflections are embedded by so many.
 const BATCH: u32 = 32;
 
@@ -141,13 +145,15 @@ fn fused(words: &[i64], meaning: &[i64], among: &[i64]) -> Vec<i64> {
 /// Reflections ranked by the words that they have of a question's: each word counts
 /// `ln(1 + (N - n + 1/2) / (n + 1/2))`, N reflections being searched, n of them with the word. That is the
 /// weight of BM25 (Robertson and Zaragoza, "The probabilistic relevance framework", 2009), whose term
-/// frequencies have no part: the index knows only which words a text has. Of equals the newer exit.
+/// frequencies have no part: the index knows only which words a text has. Words that more than one text in
+/// twenty has do not count, for a question in whole sentences is full of them. Of equals the newer exit.
 #[must_use]
 pub fn by_words(postings: &[Vec<i64>], among: &[i64]) -> Vec<i64> {
     let mut scores: HashMap<i64, f64> = HashMap::new();
-    for ids in postings {
+    let most = FEW.max(among.len() / ONE_IN);
+    for ids in postings.iter().filter(|ids| ids.len() <= most) {
         let (all, with) = (among.len() as f64, ids.len() as f64);
-        let weight = (1.0 + (all - with).max(0.0) / (with + 0.5) + 0.5 / (with + 0.5)).ln();
+        let weight = (1.0 + ((all - with).max(0.0) + 0.5) / (with + 0.5)).ln();
         for id in ids {
             *scores.entry(*id).or_default() += weight;
         }
