@@ -5,6 +5,7 @@
 //! environment or a file: time and randomness are arguments, effects go through [`ports`] and
 //! [`tape::Ctx`].
 
+pub mod action;
 pub mod broker;
 mod digest;
 pub mod id;

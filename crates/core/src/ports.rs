@@ -1,5 +1,6 @@
 //! The narrow traits behind which the outside lives. Everything here is object-safe.
 
+use crate::action::ActionEntry;
 use crate::id::{AgentName, ContentHash, JobId};
 use crate::message::{CallFailure, ModelName, ModelReply, ModelRequest, ToolSpec, Usage};
 use crate::record::{
@@ -176,6 +177,18 @@ pub trait Record: Send + Sync {
 
     /// What the job has used so far by (agent, date, detached), for budgets to be rebuilt.
     fn spent<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<crate::record::Spent>, RecordError>>;
+}
+
+/// The action log.
+pub trait ActionLog: Send + Sync {
+    /// Adds a row in a transaction of its own, fenced by the lease, and gives its number in the job's
+    /// log, from 1 and without gaps. An action whose row cannot be written must not run.
+    fn append_action_log<'a>(
+        &'a self,
+        lease: &'a Lease,
+        entry: ActionEntry,
+        at: Timestamp,
+    ) -> BoxFuture<'a, Result<i64, RecordError>>;
 }
 
 /// The queue of jobs, the only one.

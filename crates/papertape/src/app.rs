@@ -107,6 +107,7 @@ impl App {
         let services = Services {
             record: Arc::new(store.clone()),
             queue: Arc::new(store.clone()),
+            actions: Arc::new(store.clone()),
             models: Arc::clone(&gateway) as _,
             tools: Arc::new(OutsideTools::new(McpTools::new(config.tools.clone()), Arc::clone(&embeddings))),
             clock: Arc::new(SystemClock),

@@ -22,6 +22,7 @@
 //! Add a numbered file to `migrations/sqlite` and `migrations/postgres` and an entry to `MIGRATIONS`.
 //! Those that are there stay as they are.
 
+mod action;
 mod db;
 mod dev;
 mod error;
@@ -41,6 +42,7 @@ mod value;
 mod vectors;
 mod verify;
 
+pub use action::{ActionRow, LogFrom, LogPage, MOST_ACTION_ROWS, Removed};
 pub use error::StoreError;
 pub use follow::Follower;
 pub use read::{

@@ -1,5 +1,6 @@
 //! What one session's commits leave: the record's semantics in memory, strict about its own rules.
 
+use papertape_core::action::ActionEntry;
 use papertape_core::id::ContentHash;
 use papertape_core::json::to_value;
 use papertape_core::record::{
@@ -20,6 +21,8 @@ pub struct Kept {
     pub instructions: BTreeMap<String, ContentHash>,
     /// Summaries by step; `None` for the session's own.
     pub summaries: BTreeMap<Option<StepPath>, Result<String, String>>,
+    /// Rows of the action log.
+    pub actions: Vec<ActionEntry>,
     /// The session's end.
     pub closing: Option<CloseSession>,
     /// Vectors of reflections.
@@ -143,6 +146,7 @@ impl Kept {
                 self.summaries.insert(path, summary);
             }
             Write::Vector(row) => self.vectors.push(row),
+            Write::Action(entry) => self.actions.push(*entry),
             Write::CloseSession(closing) => self.closing = Some(*closing),
         }
     }

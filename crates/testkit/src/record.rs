@@ -3,9 +3,10 @@
 use crate::clock::FakeClock;
 use crate::kept::Kept;
 use futures::FutureExt as _;
+use papertape_core::action::ActionEntry;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
-use papertape_core::ports::{BoxFuture, Clock as _, Queue, Record, RecordError};
+use papertape_core::ports::{ActionLog, BoxFuture, Clock as _, Queue, Record, RecordError};
 use papertape_core::record::{
     AgentState, Commit, Implied, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession, SessionId,
     Spent, TapeRow, Unsummarised,
@@ -35,6 +36,7 @@ struct Job {
     lease_until: Option<Timestamp>,
     cancel: bool,
     texts: BTreeMap<ContentHash, String>,
+    actions: Vec<ActionEntry>,
 }
 
 /// A session with its two tapes.
@@ -57,6 +59,14 @@ impl MemoryRecord {
     #[must_use]
     pub fn new(clock: &FakeClock) -> Self {
         Self { clock: clock.clone(), state: Mutex::default() }
+    }
+
+    /// The rows of a job's action log.
+    #[must_use]
+    pub fn actions(&self, job: &JobId) -> Vec<ActionEntry> {
+        let state = self.lock();
+        let found = state.jobs.iter().find(|found| found.row.id == *job);
+        found.map(|found| found.actions.clone()).unwrap_or_default()
     }
 
     /// The session of an agent's day.
@@ -247,6 +257,21 @@ impl Record for MemoryRecord {
     }
 }
 
+impl ActionLog for MemoryRecord {
+    fn append_action_log<'a>(
+        &'a self,
+        lease: &'a Lease,
+        entry: ActionEntry,
+        _: Timestamp,
+    ) -> BoxFuture<'a, Result<i64, RecordError>> {
+        ready(self.fenced(lease, |state, place| {
+            let log = &mut state.jobs[place].actions;
+            log.push(entry);
+            i64::try_from(log.len()).unwrap_or(i64::MAX)
+        }))
+    }
+}
+
 impl Queue for MemoryRecord {
     fn enqueue<'a>(&'a self, job: NewJob) -> BoxFuture<'a, Result<(), RecordError>> {
         let row = JobRow {
@@ -264,7 +289,14 @@ impl Queue for MemoryRecord {
             completed_at: None,
         };
         let texts = job.texts.into_iter().map(|text| (text.hash, text.body)).collect();
-        self.lock().jobs.push(Job { row, epoch: 0, lease_until: None, cancel: false, texts });
+        self.lock().jobs.push(Job {
+            row,
+            epoch: 0,
+            lease_until: None,
+            cancel: false,
+            texts,
+            actions: Vec::new(),
+        });
         ready(Ok(()))
     }
 

@@ -1,6 +1,7 @@
 //! What a session commits, and what it finds again.
 
 use super::{CloseSession, DayStatus, Implied, Lease, SessionId, VectorRow};
+use crate::action::ActionEntry;
 use crate::id::{AgentName, ContentHash};
 use crate::message::Usage;
 use crate::tape::{Class, OutcomeKind, State, StepPath};
@@ -164,6 +165,8 @@ pub enum Write {
     },
     /// What a reflection of the session's job and agent means; takes the place of what was there.
     Vector(VectorRow),
+    /// A row of the action log. It belongs to the job and is no part of the session's chain.
+    Action(Box<ActionEntry>),
     /// The session is over.
     CloseSession(Box<CloseSession>),
 }

@@ -1,5 +1,6 @@
 //! The domain's rules, driven from the outside.
 
+mod action;
 mod books_known;
 mod books_phases;
 mod books_properties;

@@ -266,7 +266,8 @@ impl Stage {
         let secrets = vec![("openai".to_owned(), SECRET.to_owned())];
         Services {
             record: Arc::clone(&record) as Arc<dyn Record>,
-            queue: record,
+            queue: Arc::clone(&record) as Arc<dyn Queue>,
+            actions: record,
             models,
             tools: Arc::new(NoTools),
             clock: Arc::new(self.clock.clone()),

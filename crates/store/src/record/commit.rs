@@ -3,6 +3,7 @@
 use super::chain::StepLink;
 use super::head::Head;
 use super::implied::{self, Origin};
+use crate::action;
 use crate::db::Db;
 use crate::error::StoreError;
 use crate::fence::Fence;
@@ -36,7 +37,7 @@ fn events(write: &Write) -> usize {
         Write::End(end) => {
             usize::from(end.class == Class::Guard) + end.implied.iter().map(implied::events).sum::<usize>()
         }
-        Write::Instructions { .. } | Write::CloseSession(_) => 1,
+        Write::Instructions { .. } | Write::Action(_) | Write::CloseSession(_) => 1,
         Write::Text(_)
         | Write::Intent(_)
         | Write::Attempt { .. }
@@ -87,6 +88,10 @@ impl Applying<'_> {
             Write::Vector(row) => {
                 let Self { db, head, .. } = self;
                 vectors::of_own(*db, (&head.job, &head.agent), row).await
+            }
+            Write::Action(entry) => {
+                let (job, at) = (&self.commit.lease.job, self.commit.at);
+                action::append(self.db, self.fence, job, entry, at).await.map(drop)
             }
             Write::CloseSession(close) => self.close(close).await,
         }

@@ -1,5 +1,6 @@
 //! The record on both databases: what is told in `story` holds on either.
 
+mod actions;
 mod branch;
 mod desk;
 mod dev;
