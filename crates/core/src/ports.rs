@@ -1,8 +1,8 @@
 //! The narrow traits behind which the outside lives. Everything here is object-safe.
 
-use crate::action::ActionEntry;
 use crate::id::{AgentName, ContentHash, JobId};
 use crate::message::{CallFailure, ModelName, ModelReply, ModelRequest, ToolSpec, Usage};
+use crate::plan::PlanRefusal;
 use crate::record::{
     AgentState, Commit, Implied, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession, SessionId,
     TapeRow, Unsummarised,
@@ -14,6 +14,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+mod assistant;
+
+pub use assistant::{ActionLog, Chats, JobControl, JobTool, Plans};
 pub use futures::future::BoxFuture;
 
 /// Time, for the parts of the product that may read it.
@@ -117,6 +120,12 @@ pub enum RecordError {
     /// A row is there but makes no sense.
     #[error("the record is inconsistent: {0}")]
     Inconsistent(String),
+    /// A plan's rules refuse the change; nothing of its transaction was written.
+    #[error("{0}")]
+    Refused(PlanRefusal),
+    /// A cursor that no page has given.
+    #[error("the cursor is not one that an earlier page has given")]
+    BadCursor,
     /// The database failed.
     #[error("the database failed: {0}")]
     Database(String),
@@ -177,18 +186,6 @@ pub trait Record: Send + Sync {
 
     /// What the job has used so far by (agent, date, detached), for budgets to be rebuilt.
     fn spent<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<crate::record::Spent>, RecordError>>;
-}
-
-/// The action log.
-pub trait ActionLog: Send + Sync {
-    /// Adds a row in a transaction of its own, fenced by the lease, and gives its number in the job's
-    /// log, from 1 and without gaps. An action whose row cannot be written must not run.
-    fn append_action_log<'a>(
-        &'a self,
-        lease: &'a Lease,
-        entry: ActionEntry,
-        at: Timestamp,
-    ) -> BoxFuture<'a, Result<i64, RecordError>>;
 }
 
 /// The queue of jobs, the only one.

@@ -245,6 +245,7 @@ impl Stage {
             warnings: Vec::new(),
             days: Vec::new(),
             parent: None,
+            plan: None,
             supersedes: Vec::new(),
             texts,
             created_at: self.clock.now(),

@@ -4,6 +4,16 @@
 //! that cannot be written stops the action. Rows are not the tape: they are cut to a bounded size, and
 //! retention removes old ones.
 
+mod log;
+mod origin;
+mod summary;
+
+pub use log::{ActionRow, LogFrom, LogPage, MOST_ROWS, PlanJob, Removed, USUAL_ROWS};
+pub use origin::{IdKind, Origin};
+pub use summary::{ActionSummary, Language, summarise};
+
+use crate::chat::ChatId;
+use crate::plan::PlanId;
 use crate::redact::Redactor;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -53,13 +63,25 @@ crate::record::words!(ActionStatus {
     Failed = "failed",
 });
 
+impl ActionStatus {
+    /// Did the action succeed? `None` until it has ended.
+    #[must_use]
+    pub const fn success(self) -> Option<bool> {
+        match self {
+            Self::Queued | Self::Running => None,
+            Self::Completed => Some(true),
+            Self::Failed => Some(false),
+        }
+    }
+}
+
 /// A row of the action log as somebody wants it, before redaction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ActionDraft {
     /// The plan that it belongs to; `None`: none, or none yet.
-    pub plan: Option<i64>,
+    pub plan: Option<PlanId>,
     /// The conversation that it comes from.
-    pub chat_session: Option<String>,
+    pub chat_session: Option<ChatId>,
     /// What was asked for, in the asker's words.
     pub user_message: Option<String>,
     /// What it is about.
@@ -113,11 +135,7 @@ impl ActionEntry {
     /// Did the action succeed? `None` until it has ended.
     #[must_use]
     pub fn success(&self) -> Option<bool> {
-        match self.draft.status {
-            ActionStatus::Queued | ActionStatus::Running => None,
-            ActionStatus::Completed => Some(true),
-            ActionStatus::Failed => Some(false),
-        }
+        self.draft.status.success()
     }
 
     /// How many secrets were removed from it.
@@ -129,86 +147,6 @@ impl ActionEntry {
 
 /// The key of `details` by which rows of one action know each other: the action's step path.
 pub const ACTION_KEY: &str = "action";
-
-/// One action as a reply sums it up.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ActionSummary {
-    /// The how-manieth action of the job it is, from 1.
-    pub order: usize,
-    /// What it is about.
-    pub kind: ActionKind,
-    /// Which it is.
-    pub name: String,
-    /// For people: `plan_operation/create_plan → 成功`.
-    pub display: String,
-    /// Did it succeed? `None`: it has not ended.
-    pub success: Option<bool>,
-    /// What came of it, or why it failed.
-    pub message: Option<String>,
-}
-
-/// The language of summaries.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SummaryLanguage {
-    /// Chinese.
-    #[default]
-    Zh,
-    /// English.
-    En,
-}
-
-/// Sums up a job's rows, given in their order: an action each, in its last state. Rows of one action
-/// are those with the same [`ACTION_KEY`] in their details or, without one, an end that follows an
-/// open row of the same kind and name.
-#[must_use]
-pub fn summarise<'a>(
-    rows: impl IntoIterator<Item = &'a ActionDraft>,
-    language: SummaryLanguage,
-) -> Vec<ActionSummary> {
-    let mut actions: Vec<(Option<Value>, &ActionDraft)> = Vec::new();
-    for row in rows {
-        let key =
-            row.details.as_ref().map(|details| details[ACTION_KEY].clone()).filter(|key| !key.is_null());
-        let same = |(other_key, other): &&mut (Option<Value>, &ActionDraft)| {
-            let is_open = matches!(other.status, ActionStatus::Queued | ActionStatus::Running);
-            let is_it = other.kind == row.kind && other.name == row.name && *other_key == key;
-            is_it && (key.is_some() || is_open)
-        };
-        match actions.iter_mut().find(same) {
-            Some((_, state)) => *state = row,
-            None => actions.push((key, row)),
-        }
-    }
-    let numbered = actions.into_iter().zip(1..);
-    numbered.map(|((_, row), order)| summary(row, order, language)).collect()
-}
-
-fn summary(row: &ActionDraft, order: usize, language: SummaryLanguage) -> ActionSummary {
-    use ActionStatus::{Completed, Failed, Queued, Running};
-    let state = match (language, row.status) {
-        (SummaryLanguage::Zh, Queued) => "等待中",
-        (SummaryLanguage::Zh, Running) => "进行中",
-        (SummaryLanguage::Zh, Completed) => "成功",
-        (SummaryLanguage::Zh, Failed) => "失败",
-        (SummaryLanguage::En, Queued) => "queued",
-        (SummaryLanguage::En, Running) => "running",
-        (SummaryLanguage::En, Completed) => "succeeded",
-        (SummaryLanguage::En, Failed) => "failed",
-    };
-    ActionSummary {
-        order,
-        kind: row.kind,
-        name: row.name.clone(),
-        display: format!("{}/{} → {state}", row.kind, row.name),
-        success: match row.status {
-            Queued | Running => None,
-            Completed => Some(true),
-            Failed => Some(false),
-        },
-        message: row.message.clone(),
-    }
-}
 
 impl ActionDraft {
     /// A row of an action that belongs to no plan and no conversation. `action` is its step path.
