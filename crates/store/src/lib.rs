@@ -23,6 +23,7 @@
 //! Those that are there stay as they are.
 
 mod action;
+mod chats;
 mod db;
 mod dev;
 mod error;
@@ -30,6 +31,7 @@ mod export;
 mod fence;
 mod follow;
 mod migrate;
+mod plans;
 mod postgres;
 mod queue;
 mod read;
@@ -42,15 +44,15 @@ mod value;
 mod vectors;
 mod verify;
 
-pub use action::{ActionRow, LogFrom, LogPage, MOST_ACTION_ROWS, Removed};
 pub use error::StoreError;
 pub use follow::Follower;
 pub use read::{
     AnalysisFilter, ArchiveRow, CompletedDay, Counts, DailyValue, DayCounts, DayRow, ExposureView,
     GivenMemory, Instructions, JobDetails, JobEvent, JobFilter, JobOverview, JobTail, MemoryFilter,
-    MessageView, NewestJob, Page, PageRequest, Remembered, ResultFilter, SessionFilter, SessionResult,
+    MessageView, NewestJob, Remembered, ResultFilter, SessionFilter, SessionResult,
     SessionView, StepView, TradeFilter, Used,
 };
+pub use papertape_core::page::{Page, PageRequest};
 pub use store::{Store, Target};
 pub use vectors::{StoredVector, VectorFor};
 pub use verify::{Broken, ChainReport, SessionHead};

@@ -4,9 +4,11 @@ use super::chain::StepLink;
 use super::head::Head;
 use super::implied::{self, Origin};
 use crate::action;
+use crate::chats;
 use crate::db::Db;
 use crate::error::StoreError;
 use crate::fence::Fence;
+use crate::plans;
 use crate::texts;
 use crate::value::params;
 use crate::vectors;
@@ -44,7 +46,9 @@ fn events(write: &Write) -> usize {
         | Write::Abandoned { .. }
         | Write::CloseScope { .. }
         | Write::Summary { .. }
-        | Write::Vector(_) => 0,
+        | Write::Vector(_)
+        | Write::Plan(_)
+        | Write::Chat(_) => 0,
     }
 }
 
@@ -93,6 +97,8 @@ impl Applying<'_> {
                 let (job, at) = (&self.commit.lease.job, self.commit.at);
                 action::append(self.db, self.fence, job, entry, at).await.map(drop)
             }
+            Write::Plan(write) => plans::apply(self.db, write, self.commit.at).await.map(drop),
+            Write::Chat(write) => chats::apply(self.db, write.get(), self.commit.at).await,
             Write::CloseSession(close) => self.close(close).await,
         }
     }
