@@ -3,7 +3,8 @@
 
 use crate::services::Services;
 use crate::simulate::JobEnd;
-use papertape_core::action::{ActionDraft, ActionEntry, ActionKind, ActionStatus};
+use crate::worker::SIMULATE;
+use papertape_core::action::{ActionDraft, ActionEntry, ActionKind, ActionStatus, CHAT_TURN};
 use papertape_core::ports::RecordError;
 use papertape_core::record::{JobRow, JobStatus, Lease};
 
@@ -62,7 +63,10 @@ async fn write(
 /// Which action a job of this kind is.
 fn action_of(kind: &str) -> (ActionKind, &str) {
     match kind {
-        "simulate" => (ActionKind::ToolOperation, "run_simulation"),
+        SIMULATE => (ActionKind::ToolOperation, "run_simulation"),
+        "plan_execute" => (ActionKind::PlanOperation, "execute_plan"),
+        "plan_decompose" => (ActionKind::TaskOperation, "decompose_task"),
+        "chat_action" => (ActionKind::SystemOperation, CHAT_TURN),
         other => (ActionKind::SystemOperation, other),
     }
 }

@@ -42,15 +42,22 @@ impl Plans for Store {
         }))
     }
 
-    fn write_plan<'a>(
+    fn write_plans<'a>(
         &'a self,
-        write: Clean<PlanWrite>,
+        writes: Clean<Vec<PlanWrite>>,
         at: Timestamp,
-    ) -> BoxFuture<'a, Result<Written, RecordError>> {
-        let write = Arc::new(write);
+    ) -> BoxFuture<'a, Result<Vec<Written>, RecordError>> {
+        let writes = Arc::new(writes);
         port(self.write(move |db| {
-            let write = Arc::clone(&write);
-            async move { apply(db, &write, at).await }.boxed()
+            let writes = Arc::clone(&writes);
+            async move {
+                let mut written = Vec::new();
+                for write in writes.get() {
+                    written.push(apply(db, write, at).await?);
+                }
+                Ok(written)
+            }
+            .boxed()
         }))
     }
 
@@ -128,10 +135,10 @@ pub(crate) async fn skip_plan_ids(db: &mut dyn Db, through: PlanId) -> Result<()
 /// where it is refused.
 pub(crate) async fn apply(
     db: &mut dyn Db,
-    write: &Clean<PlanWrite>,
+    write: &PlanWrite,
     at: Timestamp,
 ) -> Result<Written, StoreError> {
-    match write.get() {
+    match write {
         PlanWrite::Create(new) => create(db, new, at).await,
         PlanWrite::Update { plan, changes } => {
             changes.check()?;

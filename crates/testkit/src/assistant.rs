@@ -283,12 +283,18 @@ impl Plans for MemoryRecord {
         }))
     }
 
-    fn write_plan<'a>(
+    fn write_plans<'a>(
         &'a self,
-        write: Clean<PlanWrite>,
+        writes: Clean<Vec<PlanWrite>>,
         at: Timestamp,
-    ) -> BoxFuture<'a, Result<Written, RecordError>> {
-        ready(self.lock().assistant.plan(write.get(), at).map_err(RecordError::Refused))
+    ) -> BoxFuture<'a, Result<Vec<Written>, RecordError>> {
+        let mut state = self.lock();
+        let mut changed = state.assistant.clone();
+        let written = writes.get().iter().map(|write| changed.plan(write, at)).collect::<Result<_, _>>();
+        if written.is_ok() {
+            state.assistant = changed;
+        }
+        ready(written.map_err(RecordError::Refused))
     }
 
     fn plan<'a>(&'a self, plan: PlanId) -> BoxFuture<'a, Result<Option<Plan>, RecordError>> {

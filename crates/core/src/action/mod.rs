@@ -145,6 +145,10 @@ impl ActionEntry {
     }
 }
 
+/// The name of a chat turn's own rows, of the kind `system_operation`: what holds the turn's actions and is
+/// none of them.
+pub const CHAT_TURN: &str = "chat_action";
+
 /// The key of `details` by which rows of one action know each other: the action's step path.
 pub const ACTION_KEY: &str = "action";
 

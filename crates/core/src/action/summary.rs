@@ -1,6 +1,6 @@
 //! What a reply says of the actions behind it.
 
-use super::{ACTION_KEY, ActionDraft, ActionKind, ActionStatus};
+use super::{ACTION_KEY, ActionDraft, ActionKind, ActionStatus, CHAT_TURN};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
@@ -37,14 +37,15 @@ crate::record::words!(Language { Zh = "zh", En = "en" });
 
 /// Sums up a job's rows, given in their order: an action each, in its last state. Rows of one action
 /// are those with the same [`ACTION_KEY`] in their details or, without one, an end that follows an
-/// open row of the same kind and name.
+/// open row of the same kind and name. A chat turn's own rows are left out.
 #[must_use]
 pub fn summarise<'a>(
     rows: impl IntoIterator<Item = &'a ActionDraft>,
     language: Language,
 ) -> Vec<ActionSummary> {
     let mut actions: Vec<(Option<Value>, &ActionDraft)> = Vec::new();
-    for row in rows {
+    let is_turn = |row: &&ActionDraft| row.kind == ActionKind::SystemOperation && row.name == CHAT_TURN;
+    for row in rows.into_iter().filter(|row| !is_turn(row)) {
         let key =
             row.details.as_ref().map(|details| details[ACTION_KEY].clone()).filter(|key| !key.is_null());
         let same = |(other_key, other): &&mut (Option<Value>, &ActionDraft)| {

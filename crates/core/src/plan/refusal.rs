@@ -12,16 +12,16 @@ pub enum PlanRefusal {
     #[error("the plan has no task {0}")]
     NoTask(TaskId),
     /// The parent is no task of the plan.
-    #[error("`parent_id` {0} is no task of the plan")]
+    #[error("{0} is no task of the plan")]
     NoParent(TaskId),
     /// A dependency is no task of the plan.
-    #[error("`dependencies`: {0} is no task of the plan")]
+    #[error("{0} is no task of the plan")]
     NoDependency(TaskId),
     /// The tasks would wait for each other for ever.
-    #[error("`dependencies`: tasks would wait for each other: {}", chain(.0))]
+    #[error("tasks would wait for each other: {}", chain(.0))]
     Cycle(Vec<TaskId>),
     /// A task cannot be a part of itself.
-    #[error("`parent_id`: a task cannot be moved below itself")]
+    #[error("a task cannot be moved below itself")]
     BelowItself,
     /// The plan is full.
     #[error("a plan has at most {MOST_TASKS} tasks")]
@@ -30,10 +30,10 @@ pub enum PlanRefusal {
     #[error("tasks stand at most {MOST_DEPTH} levels below the top")]
     TooDeep,
     /// A text must not be empty.
-    #[error("`{0}` is empty")]
+    #[error("the {0} is empty")]
     Empty(&'static str),
     /// A text is too long.
-    #[error("`{field}` has more than {most} characters")]
+    #[error("the {field} has more than {most} characters")]
     TooLong {
         /// Which text.
         field: &'static str,

@@ -69,13 +69,13 @@ pub trait Plans: Send + Sync {
         kind: IdKind,
     ) -> BoxFuture<'a, Result<i64, RecordError>>;
 
-    /// A change by a person, in a transaction of its own. A job's changes are
-    /// [`crate::record::Write::Plan`].
-    fn write_plan<'a>(
+    /// Changes by a person, all or none of them, in a transaction of their own; what each was made to. A
+    /// job's changes are [`crate::record::Write::Plan`].
+    fn write_plans<'a>(
         &'a self,
-        write: Clean<PlanWrite>,
+        writes: Clean<Vec<PlanWrite>>,
         at: Timestamp,
-    ) -> BoxFuture<'a, Result<Written, RecordError>>;
+    ) -> BoxFuture<'a, Result<Vec<Written>, RecordError>>;
 
     /// A plan; `None` where there is none.
     fn plan<'a>(&'a self, plan: PlanId) -> BoxFuture<'a, Result<Option<Plan>, RecordError>>;

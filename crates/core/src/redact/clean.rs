@@ -47,6 +47,12 @@ pub trait Redact: Sized {
     fn redact(self, wash: &mut Wash<'_>) -> Self;
 }
 
+impl<T: Redact> Redact for Vec<T> {
+    fn redact(self, wash: &mut Wash<'_>) -> Self {
+        self.into_iter().map(|value| value.redact(wash)).collect()
+    }
+}
+
 /// Redacts texts one by one and counts what it removes. Nothing is cut short.
 #[derive(Debug)]
 pub struct Wash<'a> {

@@ -97,7 +97,7 @@ impl Applying<'_> {
                 let (job, at) = (&self.commit.lease.job, self.commit.at);
                 action::append(self.db, self.fence, job, entry, at).await.map(drop)
             }
-            Write::Plan(write) => plans::apply(self.db, write, self.commit.at).await.map(drop),
+            Write::Plan(write) => plans::apply(self.db, write.get(), self.commit.at).await.map(drop),
             Write::Chat(write) => chats::apply(self.db, write.get(), self.commit.at).await,
             Write::CloseSession(close) => self.close(close).await,
         }
