@@ -32,6 +32,7 @@ mod fence;
 mod follow;
 mod migrate;
 mod plans;
+mod portable;
 mod postgres;
 mod queue;
 mod read;
@@ -46,6 +47,7 @@ mod verify;
 
 pub use error::StoreError;
 pub use follow::Follower;
+pub use portable::{FileReport, PortableFiles, Projector};
 pub use read::{
     AnalysisFilter, ArchiveRow, CompletedDay, Counts, DailyValue, DayCounts, DayRow, ExposureView,
     GivenMemory, Instructions, JobDetails, JobEvent, JobFilter, JobOverview, JobTail, MemoryFilter,
