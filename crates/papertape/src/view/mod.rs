@@ -21,8 +21,8 @@ mod traces;
 pub mod vocabulary;
 
 pub use actions::{
-    ActionsAnswer, ActionsQuery, LogEntry, LogQuery, PlanJobAnswer, PlanJobsAnswer, SummaryItem, actions, decompose_job, plan_job,
-    plan_jobs,
+    ActionsAnswer, ActionsQuery, LogEntry, LogQuery, PlanJobAnswer, PlanJobsAnswer, SummaryItem, actions,
+    decompose_job, plan_job, plan_jobs,
 };
 pub use datasets::{DatasetAnswer, DatasetsAnswer, DatasetsQuery, dataset, datasets};
 pub use desk_state::{DeskStateAnswer, desk_state, desk_states};

@@ -69,7 +69,9 @@ mod tests {
     fn a_file_is_a_plans_by_its_name() {
         let dir = Path::new("data");
         assert_eq!(plan_of(&path_of(dir, Some(PlanId(17)))), Some(PlanId(17)));
-        for other in ["plan_.sqlite", "plan_x.sqlite", "plan_007.sqlite", "plan_1.sqlite.v1-backup", "plan_-1.sqlite"] {
+        for other in
+            ["plan_.sqlite", "plan_x.sqlite", "plan_007.sqlite", "plan_1.sqlite.v1-backup", "plan_-1.sqlite"]
+        {
             assert_eq!(plan_of(&dir.join(PLANS).join(other)), None, "{other}");
         }
     }

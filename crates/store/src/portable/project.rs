@@ -284,10 +284,7 @@ async fn jobs_after(files: &PortableFiles, after: &JobId) -> Result<Vec<JobId>, 
         .await
 }
 
-async fn indexes(
-    files: &PortableFiles,
-    jobs: Vec<JobId>,
-) -> Result<BTreeMap<JobId, PlanJob>, StoreError> {
+async fn indexes(files: &PortableFiles, jobs: Vec<JobId>) -> Result<BTreeMap<JobId, PlanJob>, StoreError> {
     let jobs = Arc::new(jobs);
     files
         .store
