@@ -165,6 +165,8 @@ fn bring_form(path: &Path, dry_run: bool) -> Result<Brought, StoreError> {
         return Ok(brought);
     }
     if is_older && !dry_run {
+        // A file that cannot be brought is not copied at each start.
+        file.after(forms::bring)?;
         brought.backup = Some(back_up(file.connection(), path, form.unwrap_or_default())?);
     }
     brought.jobs = match (is_older, dry_run) {

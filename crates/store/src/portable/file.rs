@@ -128,7 +128,7 @@ impl PortableFile {
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> Result<(), StoreError>,
     ) -> Result<Vec<Filed>, StoreError> {
-        let mut look = || {
+        let look = || {
             let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             work(&transaction)?;
             let found = jobs(&transaction)?;

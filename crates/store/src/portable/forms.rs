@@ -139,7 +139,7 @@ fn times(transaction: &Transaction<'_>) -> Result<(), StoreError> {
     let mut changed = Vec::new();
     while let Some(row) = rows.next()? {
         let id: i64 = row.get(0)?;
-        let mut read = |column| {
+        let read = |column| {
             time(row.get_ref(column)?)
                 .map_err(|why| StoreError::inconsistent(format!("row {id} of plan_action_logs: {why}")))
         };
