@@ -97,16 +97,20 @@ impl PortableFiles {
         report.form = brought.form;
         report.migrated = brought.is_older;
         report.backup = brought.backup;
-        let foreign: Vec<Filed> =
-            brought.jobs.into_iter().filter(|job| job.record.as_deref() != Some(record)).collect();
-        if foreign.is_empty() {
+        let mut unknown = Vec::new();
+        for Filed { index, record: of } in brought.jobs {
+            if of.as_deref() != Some(record) && !self.knows(&index.job).await? {
+                unknown.push(index);
+            }
+        }
+        if unknown.is_empty() {
             return Ok(());
         }
         if !dry_run && report.backup.is_none() {
             let path = report.path.clone();
             report.backup = Some(blocking(move || copy(&path)).await?);
         }
-        for Filed { index, .. } in foreign {
+        for index in unknown {
             // The file's name says whose it is.
             let index = PlanJob { plan, ..index };
             self.take_in(index, report, dry_run).await?;
@@ -121,9 +125,6 @@ impl PortableFiles {
         dry_run: bool,
     ) -> Result<(), StoreError> {
         let job = index.job.clone();
-        if self.knows(&job).await? {
-            return Ok(());
-        }
         if dry_run {
             report.jobs_imported += 1;
             report.rows_imported += usize::try_from(index.rows_kept).unwrap_or_default();

@@ -8,7 +8,7 @@ use papertape_core::chat::{ChatId, ChatWrite, NewChat, NewTurn, Speaker};
 use papertape_core::id::JobId;
 use papertape_core::page::PageRequest;
 use papertape_core::plan::{NewPlan, PlanId, PlanWrite};
-use papertape_core::ports::{ActionLog as _, Chats as _, Plans as _, Queue as _, Record as _, RecordError};
+use papertape_core::ports::{ActionLog as _, Chats, Plans as _, Queue as _, Record as _, RecordError};
 use papertape_core::record::{NewJob, NewSession, Write};
 use papertape_core::redact::{Clean, Redactor};
 use serde_json::json;
@@ -85,17 +85,17 @@ async fn a_question_and_its_answer_are_kept(place: Place) {
     store.write_plans(Clean::of(&Redactor::default(), vec![gone]), at(3)).await.expect("writes");
     let kept = store.session(&chat).await.expect("reads").expect("is there");
     assert_eq!((kept.plan_id, kept.title.as_str(), kept.language), (None, "about it", Language::En));
-    let page = store.messages(&chat, &PageRequest::first(3)).await.expect("reads");
+    let page = Chats::messages(&store, &chat, &PageRequest::first(3)).await.expect("reads");
     let numbers: Vec<i64> = page.items.iter().map(|message| message.n).collect();
     assert_eq!(numbers, [4, 3, 2]);
     let rest = PageRequest::after(3, &page.next.expect("there is more"));
-    let page = store.messages(&chat, &rest).await.expect("reads");
+    let page = Chats::messages(&store, &chat, &rest).await.expect("reads");
     assert_eq!((page.items[0].n, page.items[0].job_id.clone(), page.next), (1, None, None));
 
     let missing = NewTurn { plan: Some(PlanId(99)), ..turn("other", true, "three", "hi").into_inner() };
     let missing = store.ask(Clean::of(&Redactor::default(), missing)).await.expect("asks").expect("begins");
     assert_eq!(missing.session.plan_id, None, "a plan that is not there binds nothing");
-    let sessions = store.sessions(&PageRequest::default()).await.expect("reads");
+    let sessions = Chats::sessions(&store, &PageRequest::default()).await.expect("reads");
     assert_eq!(sessions.items.len(), 2);
 }
 
