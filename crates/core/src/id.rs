@@ -2,19 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::sync::Arc;
 
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(transparent)]
-        pub struct $name(Arc<str>);
+        pub struct $name(std::sync::Arc<str>);
 
         impl $name {
             /// Wraps the text as it is.
             pub fn new(text: impl AsRef<str>) -> Self {
-                Self(Arc::from(text.as_ref()))
+                Self(std::sync::Arc::from(text.as_ref()))
             }
 
             /// The text.
@@ -44,7 +43,7 @@ macro_rules! text_id {
 
         impl From<String> for $name {
             fn from(text: String) -> Self {
-                Self(Arc::from(text))
+                Self(std::sync::Arc::from(text))
             }
         }
 
@@ -68,6 +67,8 @@ text_id!(
     /// An instrument's ticker symbol, as the dataset spells it.
     Symbol
 );
+
+pub(crate) use text_id;
 
 /// A blake3 hash of some content: 32 bytes, shown as 64 hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -5,7 +5,9 @@
 //! environment or a file: time and randomness are arguments, effects go through [`ports`] and
 //! [`tape::Ctx`].
 
+pub mod action;
 pub mod broker;
+pub mod chat;
 mod digest;
 pub mod id;
 pub mod json;
@@ -14,6 +16,8 @@ pub mod market;
 pub mod message;
 pub mod metric;
 pub mod money;
+pub mod page;
+pub mod plan;
 pub mod ports;
 pub mod provenance;
 pub mod record;

@@ -2,6 +2,7 @@
 
 use crate::id::{AgentName, ContentHash, JobId};
 use crate::message::{CallFailure, ModelName, ModelReply, ModelRequest, ToolSpec, Usage};
+use crate::plan::PlanRefusal;
 use crate::record::{
     AgentState, Commit, Implied, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession, SessionId,
     TapeRow, Unsummarised,
@@ -13,6 +14,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+mod assistant;
+
+pub use assistant::{ActionLog, Chats, JobControl, JobTool, Plans};
 pub use futures::future::BoxFuture;
 
 /// Time, for the parts of the product that may read it.
@@ -116,6 +120,12 @@ pub enum RecordError {
     /// A row is there but makes no sense.
     #[error("the record is inconsistent: {0}")]
     Inconsistent(String),
+    /// A plan's rules refuse the change; nothing of its transaction was written.
+    #[error("{0}")]
+    Refused(PlanRefusal),
+    /// A cursor that no page has given.
+    #[error("the cursor is not one that an earlier page has given")]
+    BadCursor,
     /// The database failed.
     #[error("the database failed: {0}")]
     Database(String),

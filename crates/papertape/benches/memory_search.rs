@@ -125,6 +125,7 @@ async fn fill(store: &Store, entries: &[Entry]) {
         warnings: Vec::new(),
         days: vec![day],
         parent: None,
+        plan: None,
         supersedes: Vec::new(),
         texts: Vec::new(),
         created_at: at(0),

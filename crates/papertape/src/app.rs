@@ -15,7 +15,7 @@ use papertape_market::download::SourceName;
 use papertape_runtime::clock::SystemClock;
 use papertape_runtime::services::{Datasets, Services};
 use papertape_runtime::worker::{Worker, WorkerOptions};
-use papertape_store::{Store, Target};
+use papertape_store::{PortableFiles, Projector, Store, Target};
 use secrecy::ExposeSecret as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,6 +43,8 @@ pub struct App {
     pub worker: Worker,
     /// Open streams of this process.
     pub streams: Arc<Streams>,
+    /// Keeps the plans' portable files up to date, in a process that writes.
+    projector: Option<Arc<Projector>>,
 }
 
 /// How a command uses the record.
@@ -107,6 +109,7 @@ impl App {
         let services = Services {
             record: Arc::new(store.clone()),
             queue: Arc::new(store.clone()),
+            actions: Arc::new(store.clone()),
             models: Arc::clone(&gateway) as _,
             tools: Arc::new(OutsideTools::new(McpTools::new(config.tools.clone()), Arc::clone(&embeddings))),
             clock: Arc::new(SystemClock),
@@ -133,7 +136,35 @@ impl App {
             vectors,
             worker,
             streams: Arc::default(),
+            projector: None,
         })
+    }
+
+    /// The portable files of this record's plans.
+    #[must_use]
+    pub fn portable_files(&self) -> PortableFiles {
+        PortableFiles::new(
+            self.store.clone(),
+            self.config.data_dir.clone(),
+            Arc::clone(&self.services.redactor),
+        )
+    }
+
+    /// From now on the plans' portable files are kept up to date. Those of dev mode, whose data may go at
+    /// any start, have none.
+    #[must_use]
+    pub fn with_portable_files(mut self) -> Self {
+        if self.config.mode == Mode::Prod && self.projector.is_none() {
+            self.projector = Some(Arc::new(Projector::start(self.portable_files())));
+        }
+        self
+    }
+
+    /// Resolves when what was committed stands in the portable files too.
+    pub async fn settle(&self) {
+        if let Some(projector) = &self.projector {
+            projector.flush().await;
+        }
     }
 
     /// Tells the worker of this process that there may be a job.

@@ -3,6 +3,7 @@
 mod explain;
 pub mod keys;
 mod load;
+mod settings;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use papertape_agents::config::AgentConfig;
@@ -18,6 +19,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 pub use load::file_in_use;
+pub use settings::{JobsSettings, Settings};
 
 /// Every key, with its default. `docs/configuration.md` explains each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,6 +62,8 @@ pub struct Config {
     pub worker: WorkerConfig,
     /// The server.
     pub server: ServerConfig,
+    /// What the product does of its own accord.
+    pub settings: Settings,
 }
 
 /// What says what reflections mean.
@@ -231,6 +235,7 @@ impl Default for Config {
             agents: Vec::new(),
             worker: WorkerConfig::default(),
             server: ServerConfig::default(),
+            settings: Settings::default(),
         }
     }
 }
@@ -298,6 +303,7 @@ impl Config {
                 bail!("tools.{name}: a name is made of letters, digits and `-`");
             }
         }
+        self.settings.check().map_err(|reason| anyhow!(reason))?;
         self.download.check().map_err(|reason| anyhow!(reason))?;
         if let Err((field, reason)) = self.simulation.memory.check() {
             bail!("simulation.memory.{field}: {reason}");

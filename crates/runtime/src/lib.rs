@@ -4,6 +4,7 @@
 //! This crate knows `core`, the agents and an async runtime. It must never know a database, a model's
 //! wire format, HTTP, or where the config comes from: all of that reaches it through core's ports.
 
+pub mod actions;
 pub mod branch;
 pub mod budget;
 pub mod clock;

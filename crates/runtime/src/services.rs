@@ -3,7 +3,7 @@
 use papertape_agents::prompt::PromptSet;
 use papertape_core::id::ContentHash;
 use papertape_core::market::Dataset;
-use papertape_core::ports::{Clock, Models, Queue, Record, Tools};
+use papertape_core::ports::{ActionLog, Clock, Models, Queue, Record, Tools};
 use papertape_core::redact::Redactor;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -24,6 +24,8 @@ pub struct Services {
     pub record: Arc<dyn Record>,
     /// Where jobs come from.
     pub queue: Arc<dyn Queue>,
+    /// Where a job says what it does.
+    pub actions: Arc<dyn ActionLog>,
     /// Models.
     pub models: Arc<dyn Models>,
     /// Outside tools.

@@ -1,5 +1,6 @@
 //! Takes jobs from the queue, keeps their leases, and says how they ended.
 
+use crate::actions;
 use crate::config::SimulationConfig;
 use crate::services::Services;
 use crate::simulate::{self, JobEnd, Observer, Unobserved};
@@ -121,6 +122,7 @@ impl Worker {
         observer: &dyn Observer,
     ) -> Result<JobEnd, RecordError> {
         tracing::info!(job = %row.id, kind = %row.kind, epoch = lease.epoch, "job started");
+        actions::started(&self.services, lease, row).await?;
         let stopper = Stopper::default();
         let work = async {
             match row.kind.as_str() {
@@ -142,6 +144,7 @@ impl Worker {
             Err(Stop::LostLease) => return Err(RecordError::LostLease),
             Err(stop) => JobEnd { status: JobStatus::Failed, error: Some(stop.to_string()) },
         };
+        actions::ended(&self.services, lease, row, &end).await?;
         self.services.queue.finish(lease, end.status, end.error.clone()).await?;
         tracing::info!(job = %row.id, status = %end.status, error = end.error.as_deref(), "job ended");
         Ok(end)

@@ -1,5 +1,6 @@
 //! What can go wrong with the record.
 
+use papertape_core::plan::PlanRefusal;
 use papertape_core::ports::RecordError;
 use std::path::PathBuf;
 use tokio_postgres::error::SqlState;
@@ -51,6 +52,9 @@ pub enum StoreError {
     /// A cursor that no page has given.
     #[error("the cursor is not one that an earlier page has given")]
     BadCursor,
+    /// A plan's rules refuse the change; nothing of its transaction was written.
+    #[error("{0}")]
+    Refused(#[from] PlanRefusal),
     /// A target or an argument that makes no sense.
     #[error("{0}")]
     BadInput(String),
@@ -103,6 +107,8 @@ impl From<StoreError> for RecordError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::LostLease => Self::LostLease,
+            StoreError::Refused(refusal) => Self::Refused(refusal),
+            StoreError::BadCursor => Self::BadCursor,
             StoreError::Inconsistent(what) => Self::Inconsistent(what),
             StoreError::Database(what) => Self::Database(what),
             other => Self::Database(other.to_string()),

@@ -38,6 +38,11 @@ impl Fence {
         Self { job, next: end - count, end }
     }
 
+    /// The job.
+    pub(crate) fn job(&self) -> &JobId {
+        &self.job
+    }
+
     /// Adds an event and gives its number.
     pub(crate) async fn event(
         &mut self,

@@ -22,6 +22,8 @@
 //! Add a numbered file to `migrations/sqlite` and `migrations/postgres` and an entry to `MIGRATIONS`.
 //! Those that are there stay as they are.
 
+mod action;
+mod chats;
 mod db;
 mod dev;
 mod error;
@@ -29,6 +31,8 @@ mod export;
 mod fence;
 mod follow;
 mod migrate;
+mod plans;
+mod portable;
 mod postgres;
 mod queue;
 mod read;
@@ -43,11 +47,13 @@ mod verify;
 
 pub use error::StoreError;
 pub use follow::Follower;
+pub use papertape_core::page::{Page, PageRequest};
+pub use portable::{FileReport, PortableFiles, Projector};
 pub use read::{
     AnalysisFilter, ArchiveRow, CompletedDay, Counts, DailyValue, DayCounts, DayRow, ExposureView,
     GivenMemory, Instructions, JobDetails, JobEvent, JobFilter, JobOverview, JobTail, MemoryFilter,
-    MessageView, NewestJob, Page, PageRequest, Remembered, ResultFilter, SessionFilter, SessionResult,
-    SessionView, StepView, TradeFilter, Used,
+    MessageView, NewestJob, Remembered, ResultFilter, SessionFilter, SessionResult, SessionView, StepView,
+    TradeFilter, Used,
 };
 pub use store::{Store, Target};
 pub use vectors::{StoredVector, VectorFor};

@@ -1,6 +1,7 @@
 //! The queue of jobs: `papertape_core::ports::Queue`. Leases run by the database's clock, so that
 //! workers need not agree on theirs.
 
+use crate::action;
 use crate::db::{Backend, Db};
 use crate::error::StoreError;
 use crate::fence::Fence;
@@ -157,7 +158,7 @@ pub(crate) fn read_job(row: &mut Row) -> Result<JobRow, StoreError> {
     })
 }
 
-async fn enqueue(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreError> {
+pub(crate) async fn enqueue(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreError> {
     let added = db
         .execute(
             "INSERT INTO jobs (job_id, kind, status, config, fingerprint, warnings, parent, created_at, next_seq)
@@ -176,6 +177,7 @@ async fn enqueue(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreError> {
     if added == 0 {
         return Err(StoreError::inconsistent(format!("the job {} is there already", job.id)));
     }
+    action::index(db, job).await?;
     texts::insert(db, job.texts.iter()).await?;
     for day in &job.days {
         let status = if day.skipped.is_some() { DayStatus::Skipped } else { DayStatus::Queued };
@@ -309,14 +311,15 @@ async fn cancel(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>, Store
     row.map(|mut row| row.get()).transpose()
 }
 
-async fn status_event(
+pub(crate) async fn status_event(
     db: &mut dyn Db,
     fence: &mut Fence,
     status: JobStatus,
     error: Option<&str>,
     at: Timestamp,
 ) -> Result<(), StoreError> {
-    fence.event(db, "job", &json!({ "status": status, "error": error }), at).await.map(drop)
+    fence.event(db, "job", &json!({ "status": status, "error": error }), at).await?;
+    action::index_status(db, fence.job(), status, at).await
 }
 
 fn micros(duration: Duration) -> i64 {

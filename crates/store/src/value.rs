@@ -1,9 +1,12 @@
 //! Parameters and columns, alike on both databases.
 
 use crate::error::StoreError;
+use papertape_core::action::{ActionKind, ActionStatus, IdKind, Language};
+use papertape_core::chat::{ChatId, Speaker};
 use papertape_core::id::{AgentName, ContentHash, JobId, Symbol};
 use papertape_core::json;
 use papertape_core::money::{Money, Price, Quantity};
+use papertape_core::plan::{PlanId, TaskId, TaskStatus};
 use papertape_core::record::{DayStatus, JobStatus, SessionId};
 use papertape_core::tape::{Class, OutcomeKind, StepPath};
 use papertape_core::time::{Date, Timestamp, from_micros, parse_date, to_micros};
@@ -161,11 +164,22 @@ impl FromValue for Date {
     }
 }
 
-impl FromValue for SessionId {
-    fn from_value(value: Value) -> Result<Self, String> {
-        i64::from_value(value).map(Self)
-    }
+macro_rules! numbers {
+    ($($type:ty),*) => { $(
+        impl FromValue for $type {
+            fn from_value(value: Value) -> Result<Self, String> {
+                i64::from_value(value).map(Self)
+            }
+        }
+
+        impl From<$type> for Value {
+            fn from(value: $type) -> Self {
+                Self::I64(value.0)
+            }
+        }
+    )* };
 }
+numbers!(SessionId, PlanId, TaskId);
 
 impl FromValue for serde_json::Value {
     fn from_value(value: Value) -> Result<Self, String> {
@@ -188,7 +202,7 @@ macro_rules! texts {
         }
     )* };
 }
-texts!(JobId, AgentName, Symbol);
+texts!(JobId, AgentName, Symbol, ChatId);
 
 macro_rules! words {
     ($($type:ty),*) => { $(
@@ -205,7 +219,18 @@ macro_rules! words {
         }
     )* };
 }
-words!(JobStatus, DayStatus, Class, OutcomeKind);
+words!(
+    JobStatus,
+    DayStatus,
+    Class,
+    OutcomeKind,
+    ActionKind,
+    ActionStatus,
+    IdKind,
+    Language,
+    Speaker,
+    TaskStatus
+);
 
 macro_rules! amounts {
     ($($type:ty),*) => { $(
@@ -293,12 +318,6 @@ impl From<Decimal> for Value {
 impl From<ContentHash> for Value {
     fn from(value: ContentHash) -> Self {
         Self::Blob(value.as_bytes().to_vec())
-    }
-}
-
-impl From<SessionId> for Value {
-    fn from(value: SessionId) -> Self {
-        Self::I64(value.0)
     }
 }
 

@@ -1,7 +1,10 @@
 //! What one session's commits leave: the record's semantics in memory, strict about its own rules.
 
+use papertape_core::action::ActionEntry;
+use papertape_core::chat::ChatWrite;
 use papertape_core::id::ContentHash;
 use papertape_core::json::to_value;
+use papertape_core::plan::PlanWrite;
 use papertape_core::record::{
     AttemptEnd, CloseSession, Implied, MessageRow, StepEnd, TapeRow, VectorRow, Write,
 };
@@ -20,6 +23,12 @@ pub struct Kept {
     pub instructions: BTreeMap<String, ContentHash>,
     /// Summaries by step; `None` for the session's own.
     pub summaries: BTreeMap<Option<StepPath>, Result<String, String>>,
+    /// Rows of the action log.
+    pub actions: Vec<ActionEntry>,
+    /// Changes to plans.
+    pub plans: Vec<PlanWrite>,
+    /// Changes to conversations.
+    pub chats: Vec<ChatWrite>,
     /// The session's end.
     pub closing: Option<CloseSession>,
     /// Vectors of reflections.
@@ -143,6 +152,9 @@ impl Kept {
                 self.summaries.insert(path, summary);
             }
             Write::Vector(row) => self.vectors.push(row),
+            Write::Action(entry) => self.actions.push(*entry),
+            Write::Plan(write) => self.plans.push(write.into_inner()),
+            Write::Chat(write) => self.chats.push(write.into_inner()),
             Write::CloseSession(closing) => self.closing = Some(*closing),
         }
     }

@@ -3,6 +3,7 @@
 //!
 //! Used from `tests/` and `benches/` directories alone. It must never be a dependency of the product.
 
+mod assistant;
 pub mod bench;
 pub mod clock;
 pub mod data;

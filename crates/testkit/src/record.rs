@@ -1,14 +1,17 @@
 //! The record and the queue in memory, for one process and a handful of jobs.
 
+use crate::assistant::{Kept as Assistant, append};
 use crate::clock::FakeClock;
 use crate::kept::Kept;
 use futures::FutureExt as _;
+use papertape_core::action::{ActionRow, PlanJob};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
+use papertape_core::plan::PlanId;
 use papertape_core::ports::{BoxFuture, Clock as _, Queue, Record, RecordError};
 use papertape_core::record::{
     AgentState, Commit, Implied, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession, SessionId,
-    Spent, TapeRow, Unsummarised,
+    Spent, TapeRow, Unsummarised, Write,
 };
 use papertape_core::tape::StepPath;
 use papertape_core::time::{Date, Timestamp};
@@ -24,17 +27,21 @@ pub struct MemoryRecord {
 }
 
 #[derive(Default)]
-struct State {
-    jobs: Vec<Job>,
+pub(crate) struct State {
+    pub(crate) jobs: Vec<Job>,
     sessions: Vec<StoredSession>,
+    pub(crate) assistant: Assistant,
 }
 
-struct Job {
+pub(crate) struct Job {
     row: JobRow,
     epoch: i64,
     lease_until: Option<Timestamp>,
     cancel: bool,
     texts: BTreeMap<ContentHash, String>,
+    pub(crate) actions: Vec<ActionRow>,
+    /// The plan that its log belongs to.
+    pub(crate) plan: Option<PlanId>,
 }
 
 /// A session with its two tapes.
@@ -57,6 +64,14 @@ impl MemoryRecord {
     #[must_use]
     pub fn new(clock: &FakeClock) -> Self {
         Self { clock: clock.clone(), state: Mutex::default() }
+    }
+
+    /// The rows of a job's action log.
+    #[must_use]
+    pub fn actions(&self, job: &JobId) -> Vec<ActionRow> {
+        let state = self.lock();
+        let found = state.jobs.iter().find(|found| found.row.id == *job);
+        found.map(|found| found.actions.clone()).unwrap_or_default()
     }
 
     /// The session of an agent's day.
@@ -86,11 +101,34 @@ impl MemoryRecord {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    /// The index rows of some jobs, oldest first.
+    pub(crate) fn plan_jobs_of(&self, of: impl Fn(&JobRow) -> bool) -> Vec<PlanJob> {
+        let state = self.lock();
+        let found = state.jobs.iter().filter(|job| of(&job.row)).map(|job| {
+            let rows = i64::try_from(job.actions.len()).unwrap_or(i64::MAX);
+            PlanJob {
+                job: job.row.id.clone(),
+                plan: job.plan,
+                job_type: job.row.kind.clone(),
+                status: job.row.status,
+                next_sequence: rows.saturating_add(1),
+                rows_kept: rows,
+                created_at: job.row.created_at,
+                updated_at: job.actions.last().map_or(job.row.created_at, |row| row.created_at),
+            }
+        });
+        found.collect()
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn fenced<T>(&self, lease: &Lease, then: impl FnOnce(&mut State, usize) -> T) -> Result<T, RecordError> {
+    pub(crate) fn fenced<T>(
+        &self,
+        lease: &Lease,
+        then: impl FnOnce(&mut State, usize) -> T,
+    ) -> Result<T, RecordError> {
         let mut state = self.lock();
         let place = state.jobs.iter().position(|job| job.row.id == lease.job && job.epoch == lease.epoch);
         place.map(|place| then(&mut state, place)).ok_or(RecordError::LostLease)
@@ -120,7 +158,7 @@ impl State {
     }
 }
 
-fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
+pub(crate) fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
     futures::future::ready(value).boxed()
 }
 
@@ -167,8 +205,19 @@ impl Record for MemoryRecord {
 
     fn commit<'a>(&'a self, commit: Commit) -> BoxFuture<'a, Result<(), RecordError>> {
         async move {
-            self.fenced(&commit.lease, |state, _| {
+            self.fenced(&commit.lease, |state, place| {
                 state.session(commit.session)?;
+                let mut assistant = state.assistant.clone();
+                for write in &commit.writes {
+                    assistant.apply(write, commit.at)?;
+                }
+                state.assistant = assistant;
+                let job = &mut state.jobs[place];
+                for write in &commit.writes {
+                    if let Write::Action(entry) = write {
+                        append((&mut job.actions, &mut job.plan), &commit.lease.job, entry, commit.at);
+                    }
+                }
                 let index = usize::try_from(commit.session.0 - 1).unwrap_or(usize::MAX);
                 let session = &mut state.sessions[index];
                 let kept = if commit.detached { &mut session.detached } else { &mut session.kept };
@@ -264,7 +313,15 @@ impl Queue for MemoryRecord {
             completed_at: None,
         };
         let texts = job.texts.into_iter().map(|text| (text.hash, text.body)).collect();
-        self.lock().jobs.push(Job { row, epoch: 0, lease_until: None, cancel: false, texts });
+        self.lock().jobs.push(Job {
+            row,
+            epoch: 0,
+            lease_until: None,
+            cancel: false,
+            texts,
+            actions: Vec::new(),
+            plan: job.plan,
+        });
         ready(Ok(()))
     }
 

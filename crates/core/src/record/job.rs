@@ -2,6 +2,7 @@
 
 use super::{Text, words};
 use crate::id::{AgentName, ContentHash, JobId};
+use crate::plan::PlanId;
 use crate::time::{Date, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -90,7 +91,7 @@ impl JobStatus {
 pub struct NewJob {
     /// Its id.
     pub id: JobId,
-    /// `simulate`; later also `plan_decompose`, `plan_execute`, `chat_action`, `profile`.
+    /// `simulate`, `profile`, `chat_action`, `plan_decompose` or `plan_execute`.
     pub kind: String,
     /// The whole of what it is to do.
     pub config: Value,
@@ -103,6 +104,8 @@ pub struct NewJob {
     pub days: Vec<NewDay>,
     /// The job that it branched from.
     pub parent: Option<JobId>,
+    /// The plan that it works for, where that is known from the start.
+    pub plan: Option<PlanId>,
     /// Jobs that this one replaces: they are marked as superseded, nothing of them is deleted.
     pub supersedes: Vec<JobId>,
     /// Texts that the config refers to (imported states, prompts).

@@ -1,8 +1,12 @@
 //! What a session commits, and what it finds again.
 
 use super::{CloseSession, DayStatus, Implied, Lease, SessionId, VectorRow};
+use crate::action::ActionEntry;
+use crate::chat::ChatWrite;
 use crate::id::{AgentName, ContentHash};
 use crate::message::Usage;
+use crate::plan::PlanWrite;
+use crate::redact::Clean;
 use crate::tape::{Class, OutcomeKind, State, StepPath};
 use crate::time::{Date, Timestamp};
 use rust_decimal::Decimal;
@@ -164,6 +168,13 @@ pub enum Write {
     },
     /// What a reflection of the session's job and agent means; takes the place of what was there.
     Vector(VectorRow),
+    /// A row of the action log. It belongs to the job and is no part of the session's chain.
+    Action(Box<ActionEntry>),
+    /// A change to a plan or its tasks, in the order of the writes. One that the plan's rules refuse takes
+    /// the whole commit back: [`crate::ports::RecordError::Refused`].
+    Plan(Box<Clean<PlanWrite>>),
+    /// A change to a conversation.
+    Chat(Box<Clean<ChatWrite>>),
     /// The session is over.
     CloseSession(Box<CloseSession>),
 }

@@ -14,6 +14,7 @@
 //! part of what a session went on with, so a change to any of them raises [`VERSION`].
 
 mod assign;
+mod clean;
 mod exact;
 mod judge;
 mod keys;
@@ -26,6 +27,7 @@ mod span;
 mod stream;
 mod value;
 
+pub use clean::{Clean, Redact, Wash};
 pub use stream::StreamRedactor;
 
 use serde_json::Value;

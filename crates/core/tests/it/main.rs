@@ -1,5 +1,6 @@
 //! The domain's rules, driven from the outside.
 
+mod action;
 mod books_known;
 mod books_phases;
 mod books_properties;
@@ -13,6 +14,7 @@ mod market_rows;
 mod market_view;
 mod market_within;
 mod metric_oracle;
+mod plan;
 mod provenance;
 mod redact_corpus;
 mod redact_exact;

@@ -153,6 +153,7 @@ async fn claim(store: &Store, job: u64) -> Lease {
         warnings: Vec::new(),
         days: Vec::new(),
         parent: None,
+        plan: None,
         supersedes: Vec::new(),
         texts: Vec::new(),
         created_at: at(job),

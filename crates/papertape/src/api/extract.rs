@@ -6,13 +6,15 @@ use crate::app::App;
 use crate::view::MOST_ROWS;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{ACCEPT_LANGUAGE, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
+use papertape_core::action::{Language, MOST_ROWS as MOST_LOG_ROWS};
 use papertape_core::time::{Date, parse_date};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use std::convert::Infallible;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -150,6 +152,91 @@ impl FromRequestParts<App> for JobPath {
     }
 }
 
+/// `{plan_id}` of a path.
+#[derive(Debug)]
+pub(super) struct PlanPath(pub(super) i64);
+
+impl FromRequestParts<App> for PlanPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let [plan, ..] = segments(parts, app).await?;
+        number("plan_id", &plan).map(Self)
+    }
+}
+
+/// `{plan_id}` and `{job_id}` of a path.
+#[derive(Debug)]
+pub(super) struct PlanJobPath(pub(super) i64, pub(super) String);
+
+impl FromRequestParts<App> for PlanJobPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let [plan, job] = segments(parts, app).await?;
+        number("plan_id", &plan).map(|plan| Self(plan, job))
+    }
+}
+
+/// `{plan_id}` and `{task_id}` of a path.
+#[derive(Debug)]
+pub(super) struct TaskPath(pub(super) i64, pub(super) i64);
+
+impl FromRequestParts<App> for TaskPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let [plan, task] = segments(parts, app).await?;
+        Ok(Self(number("plan_id", &plan)?, number("task_id", &task)?))
+    }
+}
+
+/// The first two parameters of a path; one that is not there is empty.
+async fn segments(parts: &mut Parts, app: &App) -> Result<[String; 2], ApiError> {
+    let found = Path::<Vec<String>>::from_request_parts(parts, app).await;
+    let Ok(Path(found)) = found else {
+        return Err(ApiError::Invalid("path: it is not UTF-8".to_owned()));
+    };
+    let mut found = found.into_iter();
+    Ok([found.next().unwrap_or_default(), found.next().unwrap_or_default()])
+}
+
+fn number(field: &str, text: &str) -> Result<i64, ApiError> {
+    text.parse().map_err(|_| ApiError::Invalid(format!("{field}: it is not a whole number")))
+}
+
+/// The language that the reader wants: the first of `Accept-Language` that there is, Chinese where there is
+/// none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reader(pub(super) Language);
+
+impl FromRequestParts<App> for Reader {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
+        let wanted = parts.headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+        Ok(Self(wanted.map(language).unwrap_or_default()))
+    }
+}
+
+/// The language of ours that a reader likes best (RFC 9110, 12.5.4).
+fn language(wanted: &str) -> Language {
+    let mut best = (0.0, Language::default());
+    for range in wanted.split(',') {
+        let (tag, weight) = range.split_once(';').unwrap_or((range, ""));
+        let weight = weight.trim().strip_prefix("q=").map_or(1.0, |q| q.parse().unwrap_or(0.0));
+        let language = match tag.trim().split('-').next().unwrap_or_default().to_ascii_lowercase().as_str() {
+            "en" => Language::En,
+            "zh" => Language::Zh,
+            _ => continue,
+        };
+        if weight > best.0 {
+            best = (weight, language);
+        }
+    }
+    best.1
+}
+
 /// `{session_id}` of a path.
 #[derive(Debug)]
 pub(super) struct SessionPath(pub(super) i64);
@@ -203,9 +290,25 @@ pub(super) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D
 
 /// A count of rows, of a query.
 pub(super) fn rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    count(deserializer, MOST_ROWS)
+}
+
+/// A count of rows of the action log, of a query.
+pub(super) fn log_rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    count(deserializer, MOST_LOG_ROWS)
+}
+
+fn count<'de, D: Deserializer<'de>>(deserializer: D, most: u32) -> Result<Option<u32>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    let wrong = |_| D::Error::custom(format!("`{text}` is not a whole number from 1 to {MOST_ROWS}"));
+    let wrong = |_| D::Error::custom(format!("`{text}` is not a whole number from 1 to {most}"));
     text.parse().map(Some).map_err(wrong)
+}
+
+/// A field that is given, be it `null`; absent, it is the type's default.
+pub(super) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }
 
 /// Which part of a list.
@@ -249,6 +352,16 @@ mod tests {
         check(wrong("/x?date=2012-13-01"), "date: `2012-13-01` is not a date of the form YYYY-MM-DD");
         check(wrong("/x?whole=yes"), "whole: `yes` is neither true nor false");
         check(wrong("/x?what=1"), "what: unknown field `what`, expected one of `date`, `whole`, `list`");
+    }
+
+    #[test]
+    fn the_reader_gets_the_language_that_is_liked_best() {
+        assert_eq!(language("en-GB,en;q=0.9,zh;q=0.8"), Language::En);
+        assert_eq!(language("fr, zh;q=0.2, en;q=0.1"), Language::Zh);
+        assert_eq!(language("EN"), Language::En);
+        for none in ["", "de", "*", "en;q=0", "en;q=x", ";;,"] {
+            assert_eq!(language(none), Language::Zh, "{none}");
+        }
     }
 
     #[test]

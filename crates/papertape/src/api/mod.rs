@@ -5,6 +5,7 @@
 
 pub mod error;
 
+mod actions;
 mod branch;
 mod cancel;
 mod dataset;
@@ -20,6 +21,7 @@ mod jobs;
 mod landing;
 mod live;
 mod memory;
+mod plans;
 mod queued;
 mod reasoning;
 mod responses;
@@ -30,6 +32,7 @@ mod state;
 mod status;
 mod steps;
 mod stream;
+mod tasks;
 mod trigger;
 
 use crate::app::App;
@@ -58,6 +61,7 @@ use utoipa_axum::routes;
     tags(
         (name = "simulation", description = "Start, watch, stop and resume simulations"),
         (name = "record", description = "What agents were shown, said, decided and did"),
+        (name = "plans", description = "Plans, their tasks, and what was done for them"),
         (name = "data", description = "Datasets"),
         (name = "memory", description = "What traders remember, and what of it they were given"),
         (name = "server", description = "The server itself"),
@@ -76,6 +80,14 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(jobs::jobs))
         .routes(routes!(job::job))
         .routes(routes!(stream::stream))
+        .routes(routes!(plans::plans, plans::create))
+        .routes(routes!(plans::plan, plans::update, plans::delete))
+        .routes(routes!(tasks::tasks, tasks::create))
+        .routes(routes!(tasks::task, tasks::update, tasks::delete))
+        .routes(routes!(actions::jobs))
+        .routes(routes!(job::plan_job))
+        .routes(routes!(actions::actions))
+        .routes(routes!(job::decompose_job))
         .routes(routes!(reasoning::reasoning))
         .routes(routes!(results::results))
         .routes(routes!(steps::steps))

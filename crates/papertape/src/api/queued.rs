@@ -35,7 +35,7 @@ pub(super) struct QueuedAnswer {
 
 impl QueuedAnswer {
     pub(super) async fn of(app: &App, queued: Triggered, parent: Option<&JobId>) -> Result<Self, ApiError> {
-        let job = view::job(app, queued.job.as_str()).await?.job;
+        let job = view::job_summary(app, queued.job.as_str()).await?;
         let skipped = match queued.skipped {
             0 => String::new(),
             skipped => format!(", {skipped} of them skipped as done already"),

@@ -34,11 +34,11 @@ pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Out
     if let Some(job) = &args.job {
         let job = job_named(&app, job).await?;
         let answer = view::status(&app, job.as_str()).await.map_err(of_view)?;
-        let about = view::job(&app, job.as_str()).await.map_err(of_view)?;
+        let about = view::job_summary(&app, job.as_str()).await.map_err(of_view)?;
         if common.json {
             json(&answer)?
         } else {
-            details(&answer, &about.job)?
+            details(&answer, &about)?
         }
         return Ok(ExitCode::SUCCESS);
     }

@@ -205,6 +205,7 @@ async fn enqueue(app: &App, id: JobId, planned: &Planned, parent: Option<JobId>)
         warnings: planned.warnings.clone(),
         days: planned.days.clone(),
         parent,
+        plan: None,
         supersedes: planned.supersedes.clone(),
         texts: planned.texts.clone(),
         created_at: app.services.clock.now(),

@@ -1,5 +1,6 @@
 //! Jobs: what they are to do, how far they are, what they have used.
 
+use super::actions::{Log, LogEntry, LogQuery, SummaryItem};
 use super::{Deployment, ViewError, is_llm, job_id, no_job, number, page, plain};
 use crate::app::App;
 use papertape_core::id::AgentName;
@@ -161,11 +162,19 @@ pub struct JobsAnswer {
     pub deployment: Deployment,
 }
 
-/// One job.
+/// One job, with the newest of its action log.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct JobAnswer {
     /// The job.
     pub job: JobSummary,
+    /// Rows of its action log, oldest first: the newest ones, or those behind `cursor`.
+    pub logs: Vec<LogEntry>,
+    /// Send it as `cursor` for newer rows, those that are still to be written included.
+    pub next_cursor: String,
+    /// Send it as `before` to `/plans/{plan_id}/jobs/{job_id}/actions` for older rows; `null`: there are none.
+    pub before: Option<String>,
+    /// Each of its actions once, in its last state.
+    pub actions_summary: Vec<SummaryItem>,
     /// Whose data it is.
     #[serde(flatten)]
     pub deployment: Deployment,
@@ -264,13 +273,29 @@ pub async fn jobs(app: &App, query: JobsQuery) -> Result<JobsAnswer, ViewError> 
 ///
 /// # Errors
 /// No such job; the record's.
-pub async fn job(app: &App, job: &str) -> Result<JobAnswer, ViewError> {
+pub async fn job_summary(app: &App, job: &str) -> Result<JobSummary, ViewError> {
     let details = app.store.job_details(&job_id(job)?).await?.ok_or_else(|| no_job(job))?;
     let mut used = details.used;
     used.usage += details.used_by_summaries.usage;
     used.cost_usd += details.used_by_summaries.cost_usd;
-    let job = summary(details.job, count(&details.days), used);
-    Ok(JobAnswer { job, deployment: Deployment::of(app) })
+    Ok(summary(details.job, count(&details.days), used))
+}
+
+/// One job, with the newest of its action log.
+///
+/// # Errors
+/// No such job; a bad limit or cursor; the record's.
+pub async fn job(app: &App, job: &str, query: LogQuery) -> Result<JobAnswer, ViewError> {
+    let summary = job_summary(app, job).await?;
+    let log = Log::of(app, &job_id(job)?, query).await?;
+    Ok(JobAnswer {
+        job: summary,
+        logs: log.logs,
+        next_cursor: log.next_cursor,
+        before: log.before,
+        actions_summary: log.actions_summary,
+        deployment: Deployment::of(app),
+    })
 }
 
 /// How far a job is, by model-day.

@@ -3,6 +3,7 @@
 //! One function a question, of the [`App`] and what is asked. Money and quantities become JSON numbers
 //! here, at the edge, and nowhere before. Nothing here writes, and nothing knows HTTP.
 
+mod actions;
 mod datasets;
 mod desk_state;
 mod health;
@@ -11,6 +12,7 @@ mod live;
 mod memory;
 mod node_times;
 mod number;
+mod plans;
 mod reasoning;
 mod results;
 mod sessions;
@@ -18,12 +20,16 @@ mod stream;
 mod traces;
 pub mod vocabulary;
 
+pub use actions::{
+    ActionsAnswer, ActionsQuery, LogEntry, LogQuery, PlanJobAnswer, PlanJobsAnswer, SummaryItem, actions,
+    decompose_job, plan_job, plan_jobs,
+};
 pub use datasets::{DatasetAnswer, DatasetsAnswer, DatasetsQuery, dataset, datasets};
 pub use desk_state::{DeskStateAnswer, desk_state, desk_states};
 pub use health::{HealthAnswer, HealthState, health};
 pub use jobs::{
     AgentSummary, BranchPoint, ContinuesFrom, DatasetSummary, DayDetail, JobAnswer, JobSummary, JobsAnswer,
-    JobsQuery, Progress, SimulationSummary, StatusAnswer, UsageSummary, job, jobs, status,
+    JobsQuery, Progress, SimulationSummary, StatusAnswer, UsageSummary, job, job_summary, jobs, status,
 };
 pub use live::{
     CONTRACT_VERSION, LiveAnswer, LiveDegradation, LiveError, LiveQuery, LiveResult, LiveStatus, live,
@@ -36,6 +42,9 @@ pub use memory::{
     memory_compact, memory_open, memory_reembed, memory_rounds, memory_trades, session_memory,
 };
 pub use number::number;
+pub use plans::{
+    PlanAnswer, PlanSummary, PlansAnswer, TaskAnswer, TaskSummary, TasksAnswer, plan, plans, task, tasks,
+};
 pub use reasoning::{
     InstructionsAnswer, MessageAnswer, PositionAnswer, ReasoningAnswer, ReasoningQuery, SessionAnswer,
     reasoning,
@@ -55,6 +64,7 @@ pub use traces::{TraceCount, traces};
 use crate::app::App;
 use crate::config::Mode;
 use papertape_core::id::{AgentName, JobId};
+use papertape_core::plan::PlanRefusal;
 use papertape_core::ports::RecordError;
 use papertape_runtime::config::SimulationConfig;
 use papertape_store::{PageRequest, StoreError};
@@ -104,7 +114,25 @@ impl From<StoreError> for ViewError {
 
 impl From<RecordError> for ViewError {
     fn from(error: RecordError) -> Self {
-        Self::Record(error.into())
+        match error {
+            RecordError::BadCursor => Self::bad("cursor", error.to_string()),
+            RecordError::Refused(refusal) => refusal.into(),
+            other => Self::Record(other.into()),
+        }
+    }
+}
+
+impl From<PlanRefusal> for ViewError {
+    fn from(refusal: PlanRefusal) -> Self {
+        let message = refusal.to_string();
+        let field = match refusal {
+            PlanRefusal::NoPlan(_) | PlanRefusal::NoTask(_) => return Self::NotFound(message),
+            PlanRefusal::TooManyTasks => return Self::Busy(message),
+            PlanRefusal::NoParent(_) | PlanRefusal::BelowItself | PlanRefusal::TooDeep => "parent_id",
+            PlanRefusal::NoDependency(_) | PlanRefusal::Cycle(_) => "dependencies",
+            PlanRefusal::Empty(field) | PlanRefusal::TooLong { field, .. } => field,
+        };
+        Self::bad(field, message)
     }
 }
 

@@ -3,7 +3,7 @@
 //! A commit only wakes the reader; what it tells stands in the record. So reconnecting is asking from a
 //! number on, and a slow reader costs nothing and loses nothing.
 
-use super::{ViewError, job_id, no_job};
+use super::{LogEntry, ViewError, job_id, no_job};
 use crate::app::App;
 use futures::future::select;
 use papertape_core::id::JobId;
@@ -40,8 +40,8 @@ pub struct StreamEvent {
 pub struct StreamData {
     /// The job, as it is now.
     pub job: StreamedJob,
-    /// The row of the action log, in a `log_entry`.
-    pub log_entry: Option<Value>,
+    /// The row of the action log, in a `log_entry`; `null` there where retention has removed it.
+    pub log_entry: Option<LogEntry>,
     /// The event's number; send it as `after`, or as `Last-Event-ID`, to go on behind it.
     pub cursor: i64,
     /// What happened, by reference to the rows of the record; `null` in a `snapshot`.
@@ -150,14 +150,13 @@ impl StreamReader {
     fn take(&mut self, mut tail: JobTail) {
         let events = std::mem::take(&mut tail.events);
         let job = self.streamed(&tail);
-        for JobEvent { n, kind, data, .. } in events {
+        for JobEvent { n, kind, data, log, .. } in events {
             // Of a job that was resumed, the end that it once came to is no end.
             let is_last = n == tail.newest && tail.status.is_stopped();
             let name = if kind == END && !is_last { "job".to_owned() } else { kind };
             self.ended = name == END;
             self.at = n;
-            let (log_entry, event) =
-                if name == "log_entry" { (Some(data), None) } else { (None, Some(data)) };
+            let (event, log_entry) = (Some(data), log.map(LogEntry::of));
             let data = StreamData { job: job.clone(), log_entry, cursor: n, event };
             self.read.push_back(StreamEvent { name, id: n, data });
         }

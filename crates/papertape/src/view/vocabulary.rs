@@ -1,6 +1,8 @@
 //! The words of statuses and roles, for the OpenAPI document.
 
+use papertape_core::action::{ActionKind, ActionStatus};
 use papertape_core::message::Role;
+use papertape_core::plan::TaskStatus;
 use papertape_core::record::{DayStatus, JobStatus};
 use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 
@@ -16,6 +18,28 @@ pub fn job_status() -> Object {
 pub fn day_status() -> Object {
     use DayStatus::{Completed, Failed, Queued, Running, Skipped};
     words(&[Queued, Running, Completed, Failed, Skipped].map(DayStatus::as_str))
+}
+
+/// How far an action is.
+#[must_use]
+pub fn action_status() -> Object {
+    use ActionStatus::{Completed, Failed, Queued, Running};
+    words(&[Queued, Running, Completed, Failed].map(ActionStatus::as_str))
+}
+
+/// What an action is about.
+#[must_use]
+pub fn action_kind() -> Object {
+    use ActionKind::{ContextRequest, PlanOperation, SystemOperation, TaskOperation, ToolOperation};
+    let kinds = [PlanOperation, TaskOperation, ToolOperation, ContextRequest, SystemOperation];
+    words(&kinds.map(ActionKind::as_str))
+}
+
+/// How far a task is.
+#[must_use]
+pub fn task_status() -> Object {
+    use TaskStatus::{Completed, Failed, Queued, Running, Skipped};
+    words(&[Queued, Running, Completed, Failed, Skipped].map(TaskStatus::as_str))
 }
 
 /// Who speaks.

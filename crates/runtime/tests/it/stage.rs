@@ -14,7 +14,7 @@ use papertape_core::message::{
 use papertape_core::money::Money;
 use papertape_core::ports::{
     Answer, AttemptFailure, BoxFuture, Clock, DeltaSink, ExternalCall, ExternalReply, ExternalTool, Models,
-    Queue as _, Record, Tools,
+    Queue, Record, Tools,
 };
 use papertape_core::record::{JobRow, JobStatus, NewJob};
 use papertape_core::redact::Redactor;
@@ -245,6 +245,7 @@ impl Stage {
             warnings: Vec::new(),
             days: Vec::new(),
             parent: None,
+            plan: None,
             supersedes: Vec::new(),
             texts,
             created_at: self.clock.now(),
@@ -266,7 +267,8 @@ impl Stage {
         let secrets = vec![("openai".to_owned(), SECRET.to_owned())];
         Services {
             record: Arc::clone(&record) as Arc<dyn Record>,
-            queue: record,
+            queue: Arc::clone(&record) as Arc<dyn Queue>,
+            actions: record,
             models,
             tools: Arc::new(NoTools),
             clock: Arc::new(self.clock.clone()),

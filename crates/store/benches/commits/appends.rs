@@ -102,6 +102,7 @@ impl Desk {
                 warnings: Vec::new(),
                 days: Vec::new(),
                 parent: None,
+                plan: None,
                 supersedes: Vec::new(),
                 texts: Vec::new(),
                 created_at: Timestamp::UNIX_EPOCH,

@@ -1,15 +1,20 @@
 //! A job's events: the stream, as rows.
 
+use crate::action;
 use crate::db::Db;
 use crate::error::StoreError;
 use crate::store::Store;
 use crate::value::{Row, params};
 use futures::FutureExt as _;
+use papertape_core::action::ActionRow;
 use papertape_core::id::JobId;
 use papertape_core::record::JobStatus;
 use papertape_core::time::Timestamp;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
+/// The events of the action log.
+const LOG_ENTRY: &str = "log_entry";
 /// The most events of one answer.
 const MOST: u32 = 1000;
 
@@ -18,12 +23,14 @@ const MOST: u32 = 1000;
 pub struct JobEvent {
     /// Its number, from 1, without gaps.
     pub n: i64,
-    /// `message`, `order`, `node`, `progress`, `job` or `end`.
+    /// `log_entry`, `message`, `order`, `node`, `progress`, `job` or `end`.
     pub kind: String,
     /// What happened, by reference to the rows.
     pub data: Value,
     /// When.
     pub at: Timestamp,
+    /// The row of the action log that a `log_entry` tells of; `None` where retention has removed it.
+    pub log: Option<ActionRow>,
 }
 
 /// Where a job is, and what of its events was asked for: one snapshot.
@@ -82,7 +89,31 @@ async fn events(db: &mut dyn Db, job: &JobId, after: i64, limit: u32) -> Result<
     let sql = "SELECT n, kind, data, created_at FROM job_events
         WHERE job_id = $1 AND n > $2 ORDER BY n LIMIT $3";
     let rows = db.query(sql, params![job, after, limit.clamp(1, MOST)]).await?;
-    let read =
-        |mut row: Row| Ok(JobEvent { n: row.get()?, kind: row.get()?, data: row.get()?, at: row.get()? });
-    rows.into_iter().map(read).collect()
+    let read = |mut row: Row| {
+        Ok(JobEvent { n: row.get()?, kind: row.get()?, data: row.get()?, at: row.get()?, log: None })
+    };
+    let mut events = rows.into_iter().map(read).collect::<Result<Vec<_>, StoreError>>()?;
+    with_log(db, job, &mut events).await?;
+    Ok(events)
+}
+
+/// The rows that events tell of.
+async fn with_log(db: &mut dyn Db, job: &JobId, events: &mut [JobEvent]) -> Result<(), StoreError> {
+    let sequence =
+        |event: &JobEvent| (event.kind == LOG_ENTRY).then(|| event.data["sequence"].as_i64()).flatten();
+    let told = || events.iter().filter_map(sequence);
+    let (Some(first), Some(last)) = (told().min(), told().max()) else { return Ok(()) };
+    let sql = format!(
+        "SELECT {} FROM plan_action_logs WHERE job_id = $1 AND sequence >= $2 AND sequence <= $3",
+        action::ROW
+    );
+    let mut rows = BTreeMap::new();
+    for row in db.query(&sql, params![job, first, last]).await? {
+        let row = action::read_row(row)?;
+        rows.insert(row.sequence, row);
+    }
+    for event in events {
+        event.log = sequence(event).and_then(|sequence| rows.remove(&sequence));
+    }
+    Ok(())
 }

@@ -3,9 +3,12 @@
 use super::chain::StepLink;
 use super::head::Head;
 use super::implied::{self, Origin};
+use crate::action;
+use crate::chats;
 use crate::db::Db;
 use crate::error::StoreError;
 use crate::fence::Fence;
+use crate::plans;
 use crate::texts;
 use crate::value::params;
 use crate::vectors;
@@ -36,14 +39,16 @@ fn events(write: &Write) -> usize {
         Write::End(end) => {
             usize::from(end.class == Class::Guard) + end.implied.iter().map(implied::events).sum::<usize>()
         }
-        Write::Instructions { .. } | Write::CloseSession(_) => 1,
+        Write::Instructions { .. } | Write::Action(_) | Write::CloseSession(_) => 1,
         Write::Text(_)
         | Write::Intent(_)
         | Write::Attempt { .. }
         | Write::Abandoned { .. }
         | Write::CloseScope { .. }
         | Write::Summary { .. }
-        | Write::Vector(_) => 0,
+        | Write::Vector(_)
+        | Write::Plan(_)
+        | Write::Chat(_) => 0,
     }
 }
 
@@ -88,6 +93,12 @@ impl Applying<'_> {
                 let Self { db, head, .. } = self;
                 vectors::of_own(*db, (&head.job, &head.agent), row).await
             }
+            Write::Action(entry) => {
+                let (job, at) = (&self.commit.lease.job, self.commit.at);
+                action::append(self.db, self.fence, job, entry, at).await.map(drop)
+            }
+            Write::Plan(write) => plans::apply(self.db, write.get(), self.commit.at).await.map(drop),
+            Write::Chat(write) => chats::apply(self.db, write.get(), self.commit.at).await,
             Write::CloseSession(close) => self.close(close).await,
         }
     }

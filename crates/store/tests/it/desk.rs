@@ -52,6 +52,7 @@ pub(crate) fn new_job(id: &str, agents: &[&str], created: i64) -> NewJob {
         warnings: vec!["no news".to_owned()],
         days: days.collect(),
         parent: None,
+        plan: None,
         supersedes: Vec::new(),
         texts: Vec::new(),
         created_at: at(created),

@@ -21,6 +21,7 @@ async fn add_a_job(store: &Store) {
         warnings: Vec::new(),
         days: Vec::new(),
         parent: None,
+        plan: None,
         supersedes: Vec::new(),
         texts: Vec::new(),
         created_at: from_micros(0).expect("is an instant"),

@@ -1,6 +1,8 @@
 //! The record on both databases: what is told in `story` holds on either.
 
+mod actions;
 mod branch;
+mod chats;
 mod desk;
 mod dev;
 mod files;
@@ -9,6 +11,8 @@ mod interrupted;
 mod memory;
 mod pages;
 mod places;
+mod plans;
+mod portable;
 mod search;
 mod size;
 mod story;

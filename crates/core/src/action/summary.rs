@@ -1,0 +1,85 @@
+//! What a reply says of the actions behind it.
+
+use super::{ACTION_KEY, ActionDraft, ActionKind, ActionStatus, CHAT_TURN};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fmt;
+
+/// One action as a reply sums it up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ActionSummary {
+    /// The how-manieth action of the job it is, from 1.
+    pub order: usize,
+    /// What it is about.
+    pub kind: ActionKind,
+    /// Which it is.
+    pub name: String,
+    /// For people: `plan_operation/create_plan → 成功`.
+    pub display: String,
+    /// Did it succeed? `None`: it has not ended.
+    pub success: Option<bool>,
+    /// What came of it, or why it failed.
+    pub message: Option<String>,
+}
+
+/// The language that a person reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Language {
+    /// Chinese.
+    #[default]
+    Zh,
+    /// English.
+    En,
+}
+
+crate::record::words!(Language { Zh = "zh", En = "en" });
+
+/// Sums up a job's rows, given in their order: an action each, in its last state. Rows of one action
+/// are those with the same [`ACTION_KEY`] in their details or, without one, an end that follows an
+/// open row of the same kind and name. A chat turn's own rows are left out.
+#[must_use]
+pub fn summarise<'a>(
+    rows: impl IntoIterator<Item = &'a ActionDraft>,
+    language: Language,
+) -> Vec<ActionSummary> {
+    let mut actions: Vec<(Option<Value>, &ActionDraft)> = Vec::new();
+    let is_turn = |row: &&ActionDraft| row.kind == ActionKind::SystemOperation && row.name == CHAT_TURN;
+    for row in rows.into_iter().filter(|row| !is_turn(row)) {
+        let key =
+            row.details.as_ref().map(|details| details[ACTION_KEY].clone()).filter(|key| !key.is_null());
+        let same = |(other_key, other): &&mut (Option<Value>, &ActionDraft)| {
+            let is_open = matches!(other.status, ActionStatus::Queued | ActionStatus::Running);
+            let is_it = other.kind == row.kind && other.name == row.name && *other_key == key;
+            is_it && (key.is_some() || is_open)
+        };
+        match actions.iter_mut().find(same) {
+            Some((_, state)) => *state = row,
+            None => actions.push((key, row)),
+        }
+    }
+    let numbered = actions.into_iter().zip(1..);
+    numbered.map(|((_, row), order)| summary(row, order, language)).collect()
+}
+
+fn summary(row: &ActionDraft, order: usize, language: Language) -> ActionSummary {
+    use ActionStatus::{Completed, Failed, Queued, Running};
+    let state = match (language, row.status) {
+        (Language::Zh, Queued) => "等待中",
+        (Language::Zh, Running) => "进行中",
+        (Language::Zh, Completed) => "成功",
+        (Language::Zh, Failed) => "失败",
+        (Language::En, Queued) => "queued",
+        (Language::En, Running) => "running",
+        (Language::En, Completed) => "succeeded",
+        (Language::En, Failed) => "failed",
+    };
+    ActionSummary {
+        order,
+        kind: row.kind,
+        name: row.name.clone(),
+        display: format!("{}/{} → {state}", row.kind, row.name),
+        success: row.status.success(),
+        message: row.message.clone(),
+    }
+}

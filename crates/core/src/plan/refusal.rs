@@ -1,0 +1,56 @@
+//! Why a plan is not changed.
+
+use super::{MOST_DEPTH, MOST_TASKS, PlanId, TaskId};
+
+/// A change that a plan's rules refuse. Nothing of it is done.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanRefusal {
+    /// There is no such plan.
+    #[error("there is no plan {0}")]
+    NoPlan(PlanId),
+    /// The plan has no such task.
+    #[error("the plan has no task {0}")]
+    NoTask(TaskId),
+    /// The parent is no task of the plan.
+    #[error("{0} is no task of the plan")]
+    NoParent(TaskId),
+    /// A dependency is no task of the plan.
+    #[error("{0} is no task of the plan")]
+    NoDependency(TaskId),
+    /// The tasks would wait for each other for ever.
+    #[error("tasks would wait for each other: {}", chain(.0))]
+    Cycle(Vec<TaskId>),
+    /// A task cannot be a part of itself.
+    #[error("a task cannot be moved below itself")]
+    BelowItself,
+    /// The plan is full.
+    #[error("a plan has at most {MOST_TASKS} tasks")]
+    TooManyTasks,
+    /// The tree is too deep.
+    #[error("tasks stand at most {MOST_DEPTH} levels below the top")]
+    TooDeep,
+    /// A text must not be empty.
+    #[error("the {0} is empty")]
+    Empty(&'static str),
+    /// A text is too long.
+    #[error("the {field} has more than {most} characters")]
+    TooLong {
+        /// Which text.
+        field: &'static str,
+        /// How many characters it may have.
+        most: usize,
+    },
+}
+
+impl PlanRefusal {
+    /// Is it that something was not found, rather than that it may not be done?
+    #[must_use]
+    pub const fn is_miss(&self) -> bool {
+        matches!(self, Self::NoPlan(_) | Self::NoTask(_))
+    }
+}
+
+fn chain(tasks: &[TaskId]) -> String {
+    let ids: Vec<String> = tasks.iter().map(ToString::to_string).collect();
+    ids.join(" → ")
+}

@@ -1,0 +1,77 @@
+//! Values that cannot be made without redaction.
+
+use super::Redactor;
+use serde_json::Value;
+
+/// A value all of whose texts have been through a redactor: there is no other way to make one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clean<T> {
+    value: T,
+    removed: u32,
+}
+
+impl<T: Redact> Clean<T> {
+    /// Redacts every text of the value.
+    #[must_use]
+    pub fn of(redactor: &Redactor, value: T) -> Self {
+        let mut wash = Wash { redactor, removed: 0 };
+        let value = value.redact(&mut wash);
+        Self { value, removed: wash.removed }
+    }
+}
+
+impl<T> Clean<T> {
+    /// The value.
+    #[must_use]
+    pub const fn get(&self) -> &T {
+        &self.value
+    }
+
+    /// The value, to be used up.
+    #[must_use]
+    pub fn into_inner(self) -> T {
+        self.value
+    }
+
+    /// How many secrets were removed from it.
+    #[must_use]
+    pub const fn removed(&self) -> u32 {
+        self.removed
+    }
+}
+
+/// What knows which of its fields are texts of somebody's.
+pub trait Redact: Sized {
+    /// The value with every such text washed.
+    #[must_use]
+    fn redact(self, wash: &mut Wash<'_>) -> Self;
+}
+
+impl<T: Redact> Redact for Vec<T> {
+    fn redact(self, wash: &mut Wash<'_>) -> Self {
+        self.into_iter().map(|value| value.redact(wash)).collect()
+    }
+}
+
+/// Redacts texts one by one and counts what it removes. Nothing is cut short.
+#[derive(Debug)]
+pub struct Wash<'a> {
+    redactor: &'a Redactor,
+    removed: u32,
+}
+
+impl Wash<'_> {
+    /// A text.
+    pub fn text(&mut self, text: String) -> String {
+        let clean = self.redactor.redact_text(&text);
+        self.removed = self.removed.saturating_add(clean.removed);
+        clean.value
+    }
+
+    /// A JSON value.
+    pub fn value(&mut self, value: Value) -> Value {
+        let clean = self.redactor.redact_value(value);
+        self.removed = self.removed.saturating_add(clean.removed);
+        clean.value
+    }
+}

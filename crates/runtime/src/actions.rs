@@ -1,0 +1,72 @@
+//! What jobs say of themselves in the action log: each is an action, with a row when it begins and one
+//! when it ends. A job whose row cannot be written does not run.
+
+use crate::services::Services;
+use crate::simulate::JobEnd;
+use crate::worker::SIMULATE;
+use papertape_core::action::{ActionDraft, ActionEntry, ActionKind, ActionStatus, CHAT_TURN};
+use papertape_core::ports::RecordError;
+use papertape_core::record::{JobRow, JobStatus, Lease};
+
+/// The key of a whole job's own rows: all its runs are one action.
+const JOB: &str = "job";
+
+/// Adds a row to a job's log, redacted. The one way there is. Gives its number.
+///
+/// # Errors
+/// The record's; what the row announces must not be done then.
+pub async fn append_action_log(
+    services: &Services,
+    lease: &Lease,
+    draft: ActionDraft,
+) -> Result<i64, RecordError> {
+    let entry = ActionEntry::redacted(&services.redactor, draft);
+    services.actions.append_action_log(lease, entry, services.clock.now()).await
+}
+
+/// A job is about to run.
+pub(crate) async fn started(services: &Services, lease: &Lease, job: &JobRow) -> Result<(), RecordError> {
+    write(services, lease, job, ActionStatus::Running, None).await
+}
+
+/// A job has run as far as it goes. One that a shutdown has stopped waits again.
+pub(crate) async fn ended(
+    services: &Services,
+    lease: &Lease,
+    job: &JobRow,
+    end: &JobEnd,
+) -> Result<(), RecordError> {
+    let status = match end.status {
+        JobStatus::Completed => ActionStatus::Completed,
+        JobStatus::Queued | JobStatus::Running => ActionStatus::Queued,
+        JobStatus::Partial | JobStatus::Failed | JobStatus::Cancelled => ActionStatus::Failed,
+    };
+    let message = match &end.error {
+        Some(error) => format!("{}: {error}", end.status),
+        None => end.status.to_string(),
+    };
+    write(services, lease, job, status, Some(message)).await
+}
+
+async fn write(
+    services: &Services,
+    lease: &Lease,
+    job: &JobRow,
+    status: ActionStatus,
+    message: Option<String>,
+) -> Result<(), RecordError> {
+    let (kind, name) = action_of(&job.kind);
+    let draft = ActionDraft { message, ..ActionDraft::of(kind, name, status, JOB) };
+    append_action_log(services, lease, draft).await.map(drop)
+}
+
+/// Which action a job of this kind is.
+fn action_of(kind: &str) -> (ActionKind, &str) {
+    match kind {
+        SIMULATE => (ActionKind::ToolOperation, "run_simulation"),
+        "plan_execute" => (ActionKind::PlanOperation, "execute_plan"),
+        "plan_decompose" => (ActionKind::TaskOperation, "decompose_task"),
+        "chat_action" => (ActionKind::SystemOperation, CHAT_TURN),
+        other => (ActionKind::SystemOperation, other),
+    }
+}

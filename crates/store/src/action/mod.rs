@@ -1,0 +1,200 @@
+//! The action log: rows of a job, numbered inside of the transaction that writes them.
+
+mod read;
+mod retention;
+
+pub(crate) use read::{ROW, index_of, read_row, rows_from};
+
+use crate::db::Db;
+use crate::error::StoreError;
+use crate::fence::Fence;
+use crate::record::port;
+use crate::store::Store;
+use crate::value::params;
+use futures::FutureExt as _;
+use papertape_core::action::{ActionEntry, ActionRow, LogFrom, LogPage, PlanJob, Removed};
+use papertape_core::id::JobId;
+use papertape_core::page::{Page, PageRequest};
+use papertape_core::plan::PlanId;
+use papertape_core::ports::{ActionLog, BoxFuture, RecordError};
+use papertape_core::record::{JobStatus, Lease, NewJob};
+use papertape_core::time::Timestamp;
+use serde_json::json;
+use std::sync::Arc;
+
+impl ActionLog for Store {
+    fn append_action_log<'a>(
+        &'a self,
+        lease: &'a Lease,
+        entry: ActionEntry,
+        at: Timestamp,
+    ) -> BoxFuture<'a, Result<i64, RecordError>> {
+        let wanted = Arc::new((lease.clone(), entry));
+        port(self.write_for(&lease.job, move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move {
+                let mut fence = Fence::take(db, &wanted.0, 1).await?;
+                append(db, &mut fence, &wanted.0.job, &wanted.1, at).await
+            }
+            .boxed()
+        }))
+    }
+
+    fn list_action_logs<'a>(
+        &'a self,
+        job: &'a JobId,
+        from: LogFrom,
+        limit: u32,
+    ) -> BoxFuture<'a, Result<LogPage, RecordError>> {
+        let wanted = Arc::new((job.clone(), from));
+        port(self.read(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move { read::list(db, &wanted.0, &wanted.1, limit).await }.boxed()
+        }))
+    }
+
+    fn action_log<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<ActionRow>, RecordError>> {
+        let job = job.clone();
+        port(self.read(move |db| {
+            let job = job.clone();
+            async move { read::all(db, &job).await }.boxed()
+        }))
+    }
+
+    fn plan_job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<PlanJob>, RecordError>> {
+        let job = job.clone();
+        port(self.read(move |db| {
+            let job = job.clone();
+            async move { read::index_of(db, &job).await }.boxed()
+        }))
+    }
+
+    fn plan_jobs<'a>(
+        &'a self,
+        plan: PlanId,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<PlanJob>, RecordError>> {
+        let page = Arc::new(page.clone());
+        port(self.read(move |db| {
+            let page = Arc::clone(&page);
+            async move { read::plan_jobs(db, plan, &page).await }.boxed()
+        }))
+    }
+
+    fn cleanup_action_logs<'a>(
+        &'a self,
+        older_than: Timestamp,
+        most_rows: u32,
+        dry_run: bool,
+    ) -> BoxFuture<'a, Result<Removed, RecordError>> {
+        async move {
+            let removed = if dry_run {
+                self.read(move |db| async move { retention::count(db, older_than, most_rows).await }.boxed())
+                    .await
+            } else {
+                self.remove_old_rows(older_than, most_rows).await
+            };
+            removed.map_err(RecordError::from)
+        }
+        .boxed()
+    }
+}
+
+/// A job comes into the index.
+pub(crate) async fn index(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreError> {
+    db.execute(
+        "INSERT INTO plan_job_index (job_id, plan_id, job_type, status, created_at, updated_at)
+         VALUES ($1, $2, $3, 'queued', $4, $4)",
+        params![&job.id, job.plan, &job.kind, job.created_at],
+    )
+    .await
+    .map(drop)
+}
+
+/// A job's status in the index follows the job's own.
+pub(crate) async fn index_status(
+    db: &mut dyn Db,
+    job: &JobId,
+    status: JobStatus,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let sql = "UPDATE plan_job_index SET status = $1, updated_at = $2 WHERE job_id = $3";
+    db.execute(sql, params![status, at, job]).await.map(drop)
+}
+
+/// Writes a row and its event; gives the row's number. The fence has the job to itself, so that nobody
+/// else takes the number. The first row that names a plan binds the whole job to it.
+pub(crate) async fn append(
+    db: &mut dyn Db,
+    fence: &mut Fence,
+    job: &JobId,
+    entry: &ActionEntry,
+    at: Timestamp,
+) -> Result<i64, StoreError> {
+    let row = entry.row();
+    if let Some(plan) = row.plan {
+        bind(db, job, plan, at).await?;
+    }
+    let sql = "UPDATE plan_job_index SET next_sequence = next_sequence + 1, rows_kept = rows_kept + 1,
+            updated_at = $1 WHERE job_id = $2 RETURNING next_sequence - 1, plan_id";
+    let mut numbered = db
+        .row(sql, params![at, job])
+        .await?
+        .ok_or_else(|| StoreError::inconsistent(format!("the job {job} is not in the index")))?;
+    let (sequence, plan): (i64, Option<PlanId>) = (numbered.get()?, numbered.get()?);
+    // The row is there to be read; the event says that it is.
+    let event = json!({
+        "sequence": sequence, "plan_id": plan, "action_kind": row.kind, "action_name": row.name,
+        "status": row.status,
+    });
+    let n = fence.event(db, "log_entry", &event, at).await?;
+    insert(db, job, plan, sequence, entry, (at, at), Some(n)).await?;
+    Ok(sequence)
+}
+
+/// Writes a row whose place in the log is known, with its times of writing and of change.
+pub(crate) async fn insert(
+    db: &mut dyn Db,
+    job: &JobId,
+    plan: Option<PlanId>,
+    sequence: i64,
+    entry: &ActionEntry,
+    (created_at, updated_at): (Timestamp, Timestamp),
+    n: Option<i64>,
+) -> Result<(), StoreError> {
+    let row = entry.row();
+    db.execute(
+        "INSERT INTO plan_action_logs (plan_id, job_id, session_id, user_message, action_kind, action_name,
+         status, success, message, details_json, sequence, created_at, updated_at, redactions, n)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+        params![
+            plan,
+            job,
+            row.chat_session.as_ref(),
+            row.user_message.as_ref(),
+            row.kind,
+            &row.name,
+            row.status,
+            entry.success(),
+            row.message.as_ref(),
+            row.details.as_ref(),
+            sequence,
+            created_at,
+            updated_at,
+            entry.redactions(),
+            n
+        ],
+    )
+    .await
+    .map(drop)
+}
+
+/// Gives a job that has no plan this one, with the rows that it has already.
+async fn bind(db: &mut dyn Db, job: &JobId, plan: PlanId, at: Timestamp) -> Result<(), StoreError> {
+    let sql = "UPDATE plan_job_index SET plan_id = $1 WHERE job_id = $2 AND plan_id IS NULL";
+    if db.execute(sql, params![plan, job]).await? > 0 {
+        let sql = "UPDATE plan_action_logs SET plan_id = $1, updated_at = $2 WHERE job_id = $3";
+        db.execute(sql, params![plan, at, job]).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! Which rows of the action log go, and when.
+
+use crate::db::Db;
+use crate::error::StoreError;
+use crate::store::Store;
+use crate::value::params;
+use futures::FutureExt as _;
+use papertape_core::action::Removed;
+use papertape_core::id::JobId;
+use papertape_core::time::Timestamp;
+
+/// Jobs are asked for by so many at a time.
+const GROUP: u32 = 100;
+
+impl Store {
+    /// Removes rows job by job, each in a transaction of its own: other writers wait for one job's rows,
+    /// and a cleanup that breaks off has done what it has done.
+    pub(super) async fn remove_old_rows(
+        &self,
+        older_than: Timestamp,
+        most_rows: u32,
+    ) -> Result<Removed, StoreError> {
+        let mut removed = Removed::default();
+        let mut last = JobId::new("");
+        loop {
+            let after = last.clone();
+            let jobs = self
+                .read(move |db| {
+                    let after = after.clone();
+                    async move { jobs(db, older_than, most_rows, &after).await }.boxed()
+                })
+                .await?;
+            let Some(newest) = jobs.last() else { return Ok(removed) };
+            last = newest.clone();
+            for job in jobs {
+                let wanted = job.clone();
+                let (by_age, by_count) = self
+                    .write_for(&job, move |db| {
+                        let job = wanted.clone();
+                        async move { remove(db, &job, older_than, most_rows).await }.boxed()
+                    })
+                    .await?;
+                removed.by_age += by_age;
+                removed.by_count += by_count;
+                removed.jobs += u64::from(by_age + by_count > 0);
+            }
+        }
+    }
+}
+
+/// Jobs that have rows to lose, by id. Those that are queued or running have none.
+const JOBS: &str = "SELECT i.job_id FROM plan_job_index i JOIN jobs j ON j.job_id = i.job_id
+    WHERE j.status NOT IN ('queued', 'running') AND i.job_id > $3
+        AND (i.rows_kept > $2 OR i.job_id IN (SELECT job_id FROM plan_action_logs WHERE created_at < $1))";
+
+async fn jobs(
+    db: &mut dyn Db,
+    older_than: Timestamp,
+    most_rows: u32,
+    after: &JobId,
+) -> Result<Vec<JobId>, StoreError> {
+    let sql = format!("{JOBS} ORDER BY i.job_id LIMIT {GROUP}");
+    let rows = db.query(&sql, params![older_than, most_rows, after]).await?;
+    rows.into_iter().map(|mut row| row.get()).collect()
+}
+
+/// What a cleanup would remove now.
+pub(super) async fn count(
+    db: &mut dyn Db,
+    older_than: Timestamp,
+    most_rows: u32,
+) -> Result<Removed, StoreError> {
+    let sql = format!(
+        "SELECT coalesce(sum(CASE WHEN l.created_at < $1 THEN 1 ELSE 0 END), 0),
+             coalesce(sum(CASE WHEN l.created_at >= $1 AND l.sequence < i.next_sequence - $2 THEN 1
+                 ELSE 0 END), 0),
+             count(DISTINCT CASE WHEN l.created_at < $1 OR l.sequence < i.next_sequence - $2 THEN l.job_id
+                 END)
+         FROM plan_action_logs l JOIN plan_job_index i ON i.job_id = l.job_id
+         WHERE l.job_id IN ({JOBS})"
+    );
+    let Some(mut row) = db.row(&sql, params![older_than, most_rows, ""]).await? else {
+        return Ok(Removed::default());
+    };
+    Ok(Removed { by_age: row.get()?, by_count: row.get()?, jobs: row.get()? })
+}
+
+/// Removes a job's old rows with their events: how many for their age, how many for their number.
+async fn remove(
+    db: &mut dyn Db,
+    job: &JobId,
+    older_than: Timestamp,
+    most_rows: u32,
+) -> Result<(u64, u64), StoreError> {
+    // Holds the job: nobody can resume it, and then write, while its rows go.
+    let sql = "UPDATE jobs SET status = status WHERE job_id = $1 AND status NOT IN ('queued', 'running')";
+    if db.execute(sql, params![job]).await? == 0 {
+        return Ok((0, 0));
+    }
+    let by_age = delete(db, job, "created_at < $2", older_than.into()).await?;
+    let beyond = "sequence < (SELECT next_sequence FROM plan_job_index WHERE job_id = $1) - $2";
+    let by_count = delete(db, job, beyond, most_rows.into()).await?;
+    if by_age + by_count > 0 {
+        let sql = "UPDATE plan_job_index SET rows_kept =
+            (SELECT count(*) FROM plan_action_logs WHERE job_id = $1) WHERE job_id = $1";
+        db.execute(sql, params![job]).await?;
+    }
+    Ok((by_age, by_count))
+}
+
+async fn delete(
+    db: &mut dyn Db,
+    job: &JobId,
+    which: &str,
+    bound: crate::value::Value,
+) -> Result<u64, StoreError> {
+    let values = [job.into(), bound];
+    let events = format!(
+        "DELETE FROM job_events WHERE job_id = $1
+             AND n IN (SELECT n FROM plan_action_logs WHERE job_id = $1 AND {which})"
+    );
+    db.execute(&events, &values).await?;
+    db.execute(&format!("DELETE FROM plan_action_logs WHERE job_id = $1 AND {which}"), &values).await
+}

@@ -1,0 +1,251 @@
+//! Conversations with the assistant.
+
+use crate::db::{Db, Statement};
+use crate::error::StoreError;
+use crate::queue;
+use crate::read::page::{List, number, word};
+use crate::record::port;
+use crate::store::Store;
+use crate::value::{Row, Value, params};
+use futures::FutureExt as _;
+use papertape_core::chat::{ChatId, ChatMessage, ChatSession, ChatTurn, ChatWrite, NewTurn, Speaker};
+use papertape_core::id::JobId;
+use papertape_core::page::{Page, PageRequest};
+use papertape_core::ports::{BoxFuture, Chats, RecordError};
+use papertape_core::record::NewJob;
+use papertape_core::redact::Clean;
+use papertape_core::time::{Timestamp, to_micros};
+use std::sync::Arc;
+
+const SESSIONS: List = List { name: "chat_sessions", default: 50, most: 200 };
+const MESSAGES: List = List { name: "chat_messages", default: 50, most: 200 };
+/// The most messages that a model is told of.
+const MOST_HISTORY: u32 = 1_000;
+
+impl Chats for Store {
+    fn ask<'a>(&'a self, turn: Clean<NewTurn>) -> BoxFuture<'a, Result<Option<ChatTurn>, RecordError>> {
+        let job = turn.get().job.id.clone();
+        let turn = Arc::new(turn);
+        port(self.write_for(&job, move |db| {
+            let turn = Arc::clone(&turn);
+            async move { ask(db, turn.get()).await }.boxed()
+        }))
+    }
+
+    fn turn<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<ChatTurn>, RecordError>> {
+        let job = job.clone();
+        port(self.read(move |db| {
+            let job = job.clone();
+            async move { turn(db, &job).await }.boxed()
+        }))
+    }
+
+    fn session<'a>(&'a self, session: &'a ChatId) -> BoxFuture<'a, Result<Option<ChatSession>, RecordError>> {
+        let session = session.clone();
+        port(self.read(move |db| {
+            let session = session.clone();
+            async move { find(db, &session).await }.boxed()
+        }))
+    }
+
+    fn sessions<'a>(
+        &'a self,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<ChatSession>, RecordError>> {
+        let page = Arc::new(page.clone());
+        port(self.read(move |db| {
+            let page = Arc::clone(&page);
+            async move { sessions(db, &page).await }.boxed()
+        }))
+    }
+
+    fn messages<'a>(
+        &'a self,
+        session: &'a ChatId,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<ChatMessage>, RecordError>> {
+        let wanted = Arc::new((session.clone(), page.clone()));
+        port(self.read(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move { messages(db, &wanted.0, &wanted.1).await }.boxed()
+        }))
+    }
+
+    fn history<'a>(
+        &'a self,
+        session: &'a ChatId,
+        before: i64,
+        limit: u32,
+    ) -> BoxFuture<'a, Result<Vec<ChatMessage>, RecordError>> {
+        let session = session.clone();
+        port(self.read(move |db| {
+            let session = session.clone();
+            async move {
+                let sql = format!(
+                    "SELECT {MESSAGE} FROM chat_messages WHERE session_id = $1 AND n < $2
+                     ORDER BY n DESC LIMIT $3"
+                );
+                let rows = db.query(&sql, params![&session, before, limit.min(MOST_HISTORY)]).await?;
+                rows.into_iter().rev().map(read_message).collect()
+            }
+            .boxed()
+        }))
+    }
+}
+
+async fn ask(db: &mut dyn Db, turn: &NewTurn) -> Result<Option<ChatTurn>, StoreError> {
+    if let Some(new) = &turn.opens {
+        let sql = "INSERT INTO chat_sessions (id, title, language, created_at, updated_at)
+            VALUES ($1, $2, $3, $4, $4) ON CONFLICT (id) DO NOTHING";
+        db.execute(sql, params![&turn.session, &new.title, new.language, turn.at]).await?;
+    }
+    // Holds the conversation: its messages are numbered one turn after the other.
+    let sql = format!(
+        "UPDATE chat_sessions SET updated_at = $1,
+             plan_id = coalesce((SELECT id FROM plans WHERE id = $2), plan_id)
+         WHERE id = $3 RETURNING {SESSION}"
+    );
+    let Some(row) = db.row(&sql, params![turn.at, turn.plan, &turn.session]).await? else {
+        return Ok(None);
+    };
+    let session = read_session(row)?;
+    let job = NewJob { plan: turn.job.plan.or(session.plan_id), ..turn.job.clone() };
+    queue::enqueue(db, &job).await?;
+    let sql = "SELECT coalesce(max(n), 0) FROM chat_messages WHERE session_id = $1";
+    let last: i64 = match db.row(sql, params![&session.id]).await? {
+        Some(mut row) => row.get()?,
+        None => 0,
+    };
+    let user = ChatMessage {
+        id: 0,
+        session_id: session.id.clone(),
+        n: last + 1,
+        role: Speaker::User,
+        content: turn.message.clone(),
+        metadata: turn.metadata.clone(),
+        job_id: Some(job.id),
+        created_at: turn.at,
+    };
+    let answer = ChatMessage {
+        n: last + 2,
+        role: Speaker::Assistant,
+        content: String::new(),
+        metadata: turn.answer_metadata.clone(),
+        ..user.clone()
+    };
+    let (user, assistant) = (add(db, user).await?, add(db, answer).await?);
+    Ok(Some(ChatTurn { session, user, assistant }))
+}
+
+async fn add(db: &mut dyn Db, message: ChatMessage) -> Result<ChatMessage, StoreError> {
+    let sql = "INSERT INTO chat_messages (session_id, n, role, content, metadata, job_id, created_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id";
+    let values = params![
+        &message.session_id,
+        message.n,
+        message.role,
+        &message.content,
+        &message.metadata,
+        message.job_id.as_ref(),
+        message.created_at
+    ];
+    let mut row =
+        db.row(sql, values).await?.ok_or_else(|| StoreError::inconsistent("a new message has no id"))?;
+    Ok(ChatMessage { id: row.get()?, ..message })
+}
+
+/// Applies a job's change to a conversation.
+pub(crate) async fn apply(db: &mut dyn Db, write: &ChatWrite, at: Timestamp) -> Result<(), StoreError> {
+    let changed = match write {
+        ChatWrite::Answer { message, content, metadata } => {
+            let sql = "UPDATE chat_sessions SET updated_at = $1
+                WHERE id = (SELECT session_id FROM chat_messages WHERE id = $2)";
+            db.execute(sql, params![at, *message]).await?;
+            let sql = "UPDATE chat_messages SET content = $1, metadata = $2
+                WHERE id = $3 AND role = 'assistant'";
+            db.execute(sql, params![content, metadata, *message]).await?
+        }
+        ChatWrite::Bind { session, plan } => {
+            let sql = "UPDATE chat_sessions SET plan_id = (SELECT id FROM plans WHERE id = $1),
+                updated_at = $2 WHERE id = $3";
+            db.execute(sql, params![*plan, at, session]).await?
+        }
+    };
+    if changed == 0 {
+        return Err(StoreError::inconsistent("a conversation that is written to is not there"));
+    }
+    Ok(())
+}
+
+async fn turn(db: &mut dyn Db, job: &JobId) -> Result<Option<ChatTurn>, StoreError> {
+    let sql = format!("SELECT {MESSAGE} FROM chat_messages WHERE job_id = $1 ORDER BY n LIMIT 2");
+    let mut found = db.query(&sql, params![job]).await?.into_iter().map(read_message);
+    let (Some(user), Some(assistant)) = (found.next(), found.next()) else { return Ok(None) };
+    let (user, assistant) = (user?, assistant?);
+    let session = find(db, &user.session_id)
+        .await?
+        .ok_or_else(|| StoreError::inconsistent("a message has no conversation"))?;
+    Ok(Some(ChatTurn { session, user, assistant }))
+}
+
+const SESSION: &str = "id, title, language, plan_id, created_at, updated_at";
+
+fn read_session(mut row: Row) -> Result<ChatSession, StoreError> {
+    Ok(ChatSession {
+        id: row.get()?,
+        title: row.get()?,
+        language: row.get()?,
+        plan_id: row.get()?,
+        created_at: row.get()?,
+        updated_at: row.get()?,
+    })
+}
+
+async fn find(db: &mut dyn Db, session: &ChatId) -> Result<Option<ChatSession>, StoreError> {
+    let sql = format!("SELECT {SESSION} FROM chat_sessions WHERE id = $1");
+    db.row(&sql, params![session]).await?.map(read_session).transpose()
+}
+
+async fn sessions(db: &mut dyn Db, page: &PageRequest) -> Result<Page<ChatSession>, StoreError> {
+    let mut statement = Statement::new(format!("SELECT {SESSION} FROM chat_sessions WHERE 1 = 1"));
+    if let Some([created_at, id]) = SESSIONS.key(page)? {
+        let key = [number(&created_at)?.into(), word(&id)?.into()];
+        statement.add(" AND (created_at, id) < (?, ?)", key);
+    }
+    let limit = Value::from(SESSIONS.limit(page) + 1);
+    statement.add(" ORDER BY created_at DESC, id DESC LIMIT ?", [limit]);
+    let found = statement.query(db).await?.into_iter().map(read_session).collect::<Result<_, _>>()?;
+    Ok(SESSIONS
+        .page(page, found, |session| vec![to_micros(session.created_at).into(), session.id.as_str().into()]))
+}
+
+const MESSAGE: &str = "id, session_id, n, role, content, metadata, job_id, created_at";
+
+fn read_message(mut row: Row) -> Result<ChatMessage, StoreError> {
+    Ok(ChatMessage {
+        id: row.get()?,
+        session_id: row.get()?,
+        n: row.get()?,
+        role: row.get()?,
+        content: row.get()?,
+        metadata: row.get()?,
+        job_id: row.get()?,
+        created_at: row.get()?,
+    })
+}
+
+async fn messages(
+    db: &mut dyn Db,
+    session: &ChatId,
+    page: &PageRequest,
+) -> Result<Page<ChatMessage>, StoreError> {
+    let mut statement = Statement::new(format!("SELECT {MESSAGE} FROM chat_messages WHERE 1 = 1"));
+    statement.add(" AND session_id = ?", [session.into()]);
+    if let Some([n]) = MESSAGES.key(page)? {
+        statement.add(" AND n < ?", [number(&n)?.into()]);
+    }
+    let limit = Value::from(MESSAGES.limit(page) + 1);
+    statement.add(" ORDER BY n DESC LIMIT ?", [limit]);
+    let found = statement.query(db).await?.into_iter().map(read_message).collect::<Result<_, _>>()?;
+    Ok(MESSAGES.page(page, found, |message| vec![message.n.into()]))
+}
