@@ -250,9 +250,10 @@ async fn newest_analysis(db: &mut dyn Db, filter: &AnalysisFilter) -> Result<Opt
         ),
     };
     let symbol = Value::from(filter.symbol.as_str());
-    let mut statement =
-        Statement::new("SELECT s.id FROM trading_sessions s JOIN jobs j ON j.job_id = s.job_id
-            JOIN job_configs c ON c.job_id = s.job_id WHERE (");
+    let mut statement = Statement::new(
+        "SELECT s.id FROM trading_sessions s JOIN jobs j ON j.job_id = s.job_id
+            JOIN job_configs c ON c.job_id = s.job_id WHERE (",
+    );
     statement.add(&format!("(s.completed_at IS NOT NULL AND {analysed})"), [symbol.clone()]);
     let stopped = "s.completed_at IS NULL AND j.status NOT IN ('queued', 'running')";
     statement.add(&format!(" OR ({stopped} AND {left}))"), [symbol]);
