@@ -16,6 +16,7 @@ mod cli_data;
 mod cli_dev;
 mod cli_doctor;
 mod cli_download;
+mod cli_memory;
 mod cli_owner;
 mod cli_pipe;
 mod cli_plans;
