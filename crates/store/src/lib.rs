@@ -44,10 +44,10 @@ mod verify;
 pub use error::StoreError;
 pub use follow::Follower;
 pub use read::{
-    AnalysisFilter, ArchiveRow, CompletedDay, Counts, DailyValue, DayCounts, DayRow, ExposureView,
+    AnalysisFilter, ArchiveRow, CompletedDay, Counts, DailyValue, DayCounts, DayRow, ExposureView, Figures,
     GivenMemory, Instructions, JobDetails, JobEvent, JobFilter, JobOverview, JobTail, MemoryFilter,
-    MessageView, NewestJob, Page, PageRequest, Remembered, ResultFilter, SessionFilter, SessionResult,
-    SessionView, StepView, TradeFilter, Used,
+    MessageView, NewestJob, Page, PageRequest, Remembered, ResultFilter, SessionBrief, SessionFilter,
+    SessionResult, SessionView, StepView, TradeFilter, Used,
 };
 pub use store::{Store, Target};
 pub use vectors::{StoredVector, VectorFor};
