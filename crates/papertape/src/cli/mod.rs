@@ -3,6 +3,7 @@
 //! Exit codes: 0 well, 1 failed, 2 wrongly asked, 3 stopped before the end and can be resumed, 4 nothing
 //! of that name.
 
+mod auth;
 mod branch;
 mod cancel;
 mod completions;
@@ -104,6 +105,8 @@ enum Command {
     Verify(verify::VerifyArgs),
     /// Look whether everything is there that is needed
     Doctor,
+    /// Make tokens that let programs and people use the server
+    Auth(auth::AuthArgs),
     /// Show the configuration
     Config(config::ConfigArgs),
     /// Import or download market data, and look at it
@@ -144,6 +147,7 @@ async fn dispatch(cli: Cli, config: Config) -> Outcome {
         Command::Profile(args) => Box::pin(profile::profile(common, config, args)).await,
         Command::Verify(args) => Box::pin(verify::verify(common, config, args)).await,
         Command::Doctor => Box::pin(doctor::doctor(common, config)).await,
+        Command::Auth(args) => auth::auth(common, &config, &args),
         Command::Config(args) => config::config(common, &config, &args),
         Command::Data(args) => Box::pin(data::data(common, config, args)).await,
         Command::Completions(args) => completions::completions(&args),

@@ -1,11 +1,13 @@
 //! `papertape serve`
 
+use super::failure::usage;
 use super::output::{json, note, say};
 use super::{Common, Outcome, signals, way};
 use crate::address::Address;
 use crate::api;
 use crate::app::{Access, App};
 use crate::config::{Config, Mode, without_password};
+use crate::otlp;
 use anyhow::{Context as _, Result};
 use clap::Args;
 use papertape_core::record::JobStatus;
@@ -31,13 +33,14 @@ pub(super) struct ServeArgs {
 pub(super) async fn serve(common: &Common, mut config: Config, args: ServeArgs) -> Outcome {
     config.listen = args.listen.unwrap_or(config.listen);
     let wanted = config.listen;
+    api::may_listen(&config, wanted).map_err(|error| usage(format!("{error:#}")))?;
     // The address first: a server that cannot have it changes nothing.
     let listener = tokio::net::TcpListener::bind(wanted).await;
     let listener =
         listener.with_context(|| format!("{wanted} cannot be listened on; --listen takes another"))?;
     let bound = listener.local_addr().context("the socket has no address")?;
     let app = way::to_own(config, Access::Start).await?;
-    let address = Address::of_this_process(bound);
+    let address = Address::of_this_process(bound).with_key(app.doorkeeper.local_key());
     let published = match app.config.database_url {
         // There is no owner on PostgreSQL, and so nobody who looks for it.
         Some(_) => None,
@@ -57,6 +60,7 @@ pub(super) async fn serve(common: &Common, mut config: Config, args: ServeArgs) 
         let (worker, signal) = (app.worker.clone(), stopper.signal());
         tokio::spawn(async move { worker.serve(signal).await })
     });
+    let exporting = otlp::start(&app, stopper.signal())?;
     let mut signal = stopper.signal();
     let early = tokio::select! {
         ended = &mut serving => Some(ended),
@@ -65,6 +69,10 @@ pub(super) async fn serve(common: &Common, mut config: Config, args: ServeArgs) 
     stopper.stop(StopReason::Shutdown);
     if let Some(working) = working {
         working.await.context("the worker broke off")?;
+    }
+    if let Some(exporting) = exporting {
+        // What it has not sent it sends when it is started again.
+        exporting.await.context("the exporter broke off")?;
     }
     let ended = match early {
         Some(ended) => ended,
@@ -96,8 +104,13 @@ async fn banner(app: &App, bound: SocketAddr) -> Result<()> {
         (Mode::Dev, false) => "dev (house models alone, data wiped at start)",
     };
     note!("Papertape {}, mode {mode}, {place}", env!("CARGO_PKG_VERSION"));
+    match app.config.auth.tokens.len() {
+        0 => {}
+        1 => note!("lets 1 token in"),
+        tokens => note!("lets {tokens} tokens in"),
+    }
     if !bound.ip().is_loopback() {
-        note!("warning: whoever reaches {bound} can read everything and start jobs");
+        note!("warning: {bound} is reached without TLS: put a proxy that speaks it before this server");
     }
     let mut unfinished = 0;
     for status in [JobStatus::Queued, JobStatus::Running] {

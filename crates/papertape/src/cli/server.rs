@@ -45,6 +45,26 @@ impl Server {
         way::job_named(&way::to_read(self.config.clone()).await?, job).await
     }
 
+    /// What the server counts, in Prometheus' text format.
+    pub(super) async fn metrics(&self) -> Result<String> {
+        let unreachable = || format!("the server at {} does not answer", self.address.url);
+        let response = self.known(self.client.get(format!("{}/metrics", self.address.url))).send().await;
+        let response = response.map_err(reqwest::Error::without_url).with_context(unreachable)?;
+        let status = response.status();
+        if !status.is_success() {
+            bail!("the server at {} refused with {status}", self.address.url);
+        }
+        response.text().await.map_err(reqwest::Error::without_url).with_context(unreachable)
+    }
+
+    /// The request with the key that lets this user's commands in, where one is needed.
+    fn known(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
+        match self.address.key() {
+            Some(key) => request.bearer_auth(key),
+            None => request,
+        }
+    }
+
     /// Sends a request; `path` is given segment by segment.
     pub(super) async fn post(&self, path: &[&str], body: &Value) -> Result<Value> {
         let mut url: Url = self.address.url.parse().context("the server's address cannot be read")?;
@@ -52,7 +72,7 @@ impl Server {
             segments.extend(path);
         }
         let unreachable = || format!("the server at {} does not answer", self.address.url);
-        let response = self.client.post(url).json(body).send().await;
+        let response = self.known(self.client.post(url).json(body)).send().await;
         let response = response.map_err(reqwest::Error::without_url).with_context(unreachable)?;
         let status = response.status();
         let answer: Value =
