@@ -1,6 +1,7 @@
 //! `GET /`: a plain page for who comes by with a browser.
 
 use super::error::ApiError;
+use super::html::escape;
 use crate::app::App;
 use crate::view::{self, JobSummary, JobsAnswer, JobsQuery};
 use axum::Router;
@@ -86,19 +87,4 @@ fn what(job: &JobSummary) -> String {
         simulation.start_date,
         simulation.end_date
     )
-}
-
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }
