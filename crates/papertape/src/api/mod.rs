@@ -5,8 +5,10 @@
 
 pub mod error;
 
+mod bars;
 mod branch;
 mod cancel;
+mod compare_traces;
 mod dataset;
 mod datasets;
 mod desk;
@@ -17,9 +19,9 @@ mod guard;
 mod health;
 mod job;
 mod jobs;
-mod landing;
 mod live;
 mod memory;
+mod pages;
 mod queued;
 mod reasoning;
 mod responses;
@@ -82,6 +84,7 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(exposures::exposures))
         .routes(routes!(datasets::datasets))
         .routes(routes!(dataset::dataset))
+        .routes(routes!(bars::bars))
         .routes(routes!(live::live))
         .routes(routes!(live::session_live))
         .routes(routes!(state::state))
@@ -92,6 +95,7 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(memory::compact))
         .routes(routes!(memory::reembed))
         .routes(routes!(session_memory::session_memory))
+        .routes(routes!(compare_traces::compare_traces))
         .routes(routes!(health::health))
 }
 
@@ -106,7 +110,7 @@ pub fn router(app: App) -> Router {
     let (routes, document) = described().split_for_parts();
     let routes = routes
         .merge(docs::routes(document))
-        .merge(landing::routes())
+        .merge(pages::routes())
         .fallback(async || ApiError::NotFound("there is nothing at this address".to_owned()))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
         .with_state(app.clone());

@@ -3,6 +3,8 @@
 //! One function a question, of the [`App`] and what is asked. Money and quantities become JSON numbers
 //! here, at the edge, and nowhere before. Nothing here writes, and nothing knows HTTP.
 
+mod bars;
+mod compare_traces;
 mod datasets;
 mod desk_state;
 mod health;
@@ -18,6 +20,8 @@ mod stream;
 mod traces;
 pub mod vocabulary;
 
+pub use bars::{BarAnswer, BarsAnswer, BarsQuery, bars};
+pub use compare_traces::{CompareQuery, compare_traces};
 pub use datasets::{DatasetAnswer, DatasetsAnswer, DatasetsQuery, dataset, datasets};
 pub use desk_state::{DeskStateAnswer, desk_state, desk_states};
 pub use health::{HealthAnswer, HealthState, health};
