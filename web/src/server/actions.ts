@@ -13,6 +13,8 @@ export interface LogEntry {
   success: boolean | null
   message: string | null
   details: unknown
+  /** How many secrets were removed from it before it was written. */
+  redactions?: number
   sequence: number
   created_at: string
   updated_at: string
@@ -63,8 +65,16 @@ export interface ChatMetadata {
   job_id?: string
   plan_id?: number | null
   actions_summary?: ActionSummary[]
-  status?: string
-  error?: string
+  /** Actions that wait for a person's word. */
+  pending?: PendingAction[]
+  error?: string | null
+}
+
+/** An action that is done only when it is confirmed. */
+export interface PendingAction {
+  id: string
+  name: string
+  question: string
 }
 
 /** A message of a conversation with the assistant. */
@@ -79,24 +89,29 @@ export interface ChatMessageRow {
 
 /** A conversation. */
 export interface ChatSession {
-  session_id: string
-  title: string | null
+  id: string
+  title: string
+  language: 'en' | 'zh'
   plan_id: number | null
   created_at: string
   updated_at: string
 }
 
-/** A conversation with a page of its messages. */
-export interface ChatSessionAnswer extends ChatSession {
+/** A conversation with a page of its messages, newest first. */
+export interface ChatSessionAnswer {
+  session: ChatSession
   messages: ChatMessageRow[]
   next_cursor: string | null
+  /** Does the server want the actions of a turn shown below its answer? */
+  show_action_summary: boolean
 }
 
 /** The answer to a message that was sent. */
 export interface ChatSent {
-  session_id: string
-  user_message: ChatMessageRow
-  message: ChatMessageRow
+  session: ChatSession
+  user: ChatMessageRow
+  assistant: ChatMessageRow
+  job_id: string
 }
 
 /** A plan. */
@@ -122,4 +137,13 @@ export interface Task {
   path: string
   dependencies: number[]
   execution_result: unknown
+}
+
+/** A job that worked on a plan. */
+export interface PlanJob {
+  job_id: string
+  job_type: string
+  status: string
+  rows: number
+  created_at: string
 }

@@ -44,12 +44,15 @@ export function address(path: string, names: Record<string, string | number> = {
 export async function ask(url: string, init: RequestInit = {}): Promise<Response> {
   let response: Response
   try {
-    response = await fetch(url, { credentials: 'same-origin', ...init })
+    const headers = { 'Accept-Language': document.documentElement.lang || 'en', ...(init.headers as Record<string, string> | undefined) }
+    response = await fetch(url, { credentials: 'same-origin', ...init, headers })
   } catch (error) {
     if (init.signal?.aborted) throw error
     throw new ApiError(0, 'offline', 'the server cannot be reached')
   }
   if (response.ok) return response
+  // Who is not known logs in, on a page of the server's own, and comes back here.
+  if (response.status === 401) location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`)
   const body: unknown = await response.json().catch(() => null)
   const said = body as { error?: unknown; message?: unknown } | null
   const code = typeof said?.error === 'string' ? said.error : `http_${response.status}`

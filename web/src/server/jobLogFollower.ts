@@ -116,7 +116,7 @@ export class JobLogFollower {
       const page = await this.sources.page({ before: this.older, limit: FIRST_PAGE }, this.stop.signal)
       this.older = page.before ?? null
       this.add(page.logs ?? [])
-      this.set({ loadingOlder: false, hasOlder: this.older !== null })
+      this.set({ loadingOlder: false, hasOlder: this.older !== null, error: null })
     } catch (error) {
       this.set({ loadingOlder: false, error: said(error) })
     }

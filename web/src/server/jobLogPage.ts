@@ -21,7 +21,7 @@ export async function jobLogPage(
     cursor: query.cursor,
     before: query.before,
     limit: query.limit,
-    client_retries: query.retries,
+    retries: query.retries,
   }
   return send('GET', address(base, names, asked), undefined, signal)
 }

@@ -1,7 +1,7 @@
 // What can be asked, each with its key in the cache. Keys of one job begin with ['job', id], so that its
 // stream can say at once that all of them are old.
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
-import type { ChatSession, ChatSessionAnswer, Plan, Task } from './actions'
+import type { ChatSession, ChatSessionAnswer, Plan, PlanJob, Task } from './actions'
 import { address, ApiError, read, send } from './client'
 import type { Bar, DayResults, Exposure, Health, RangeResults, Session, Step } from './types'
 import { hasStopped } from './types'
@@ -28,6 +28,21 @@ export const health = () =>
     },
     refetchInterval: 30_000,
     retry: 1,
+  })
+
+/** Who the server takes the reader for. */
+export interface Access {
+  required: boolean
+  name: string | null
+  scope: 'read' | 'operate'
+}
+
+/** `null`: the server does not say, so that whoever reaches it may do everything. */
+export const access = () =>
+  queryOptions({
+    queryKey: ['access'],
+    queryFn: ({ signal }) => orNull(send<Access>('GET', '/access', undefined, signal)),
+    staleTime: 60_000,
   })
 
 export const jobs = (filter: { kind?: string; status?: string } = {}) =>
@@ -266,10 +281,16 @@ export const plan = (id: number) =>
     queryFn: ({ signal }) => orNull(send<{ plan: Plan }>('GET', `/plans/${id}`, undefined, signal)),
   })
 
+export const planJobs = (id: number) =>
+  queryOptions({
+    queryKey: ['plan', id, 'jobs'],
+    queryFn: ({ signal }) => orNull(send<{ jobs: PlanJob[] }>('GET', `/plans/${id}/jobs?limit=20`, undefined, signal)),
+  })
+
 export const tasks = (id: number) =>
   queryOptions({
     queryKey: ['plan', id, 'tasks'],
-    queryFn: ({ signal }) => orNull(send<{ tasks: Task[] }>('GET', `/plans/${id}/tasks?limit=200`, undefined, signal)),
+    queryFn: ({ signal }) => orNull(send<{ tasks: Task[] }>('GET', `/plans/${id}/tasks`, undefined, signal)),
   })
 
 /** A set of ticker-days under one label. */

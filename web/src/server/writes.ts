@@ -33,12 +33,12 @@ export function useJobControl(jobId: string) {
 export function useSendChat() {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: (body: { message: string; session_id?: string | null; plan_id?: number | null }) =>
+    mutationFn: (body: { message: string; session_id?: string | null; plan_id?: number | null; context?: Record<string, unknown> }) =>
       send<ChatSent>('POST', '/chat/message', body),
     onSuccess: (sent) =>
       Promise.all([
         client.invalidateQueries({ queryKey: ['chats'] }),
-        client.invalidateQueries({ queryKey: ['chat', sent.session_id] }),
+        client.invalidateQueries({ queryKey: ['chat', sent.session.id] }),
       ]),
   })
 }

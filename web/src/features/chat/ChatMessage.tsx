@@ -1,6 +1,6 @@
 // One message of a conversation with the assistant, with the work that it set off.
 import { useState } from 'react'
-import type { ActionSummary, ChatMessageRow } from '@/server/actions'
+import type { ActionSummary, ChatMessageRow, PendingAction } from '@/server/actions'
 import { useText, useWord } from '@/shared/i18n'
 import { useSettings } from '@/shared/settings'
 import { Icon } from '@/shared/ui/icons'
@@ -11,9 +11,13 @@ interface Props {
   message: ChatMessageRow
   /** What is being written and is not kept yet. */
   draft?: string | undefined
+  /** Does the server want actions shown? The reader may still not. */
+  showsSummary?: boolean
+  /** Says yes to an action that waits; absent: it is too late, or too early. */
+  onConfirm?: ((pending: PendingAction) => void) | undefined
 }
 
-export function ChatMessage({ message, draft }: Props) {
+export function ChatMessage({ message, draft, showsSummary = true, onConfirm }: Props) {
   const word = useWord()
   const t = useText()
   const settings = useSettings()
@@ -27,8 +31,27 @@ export function ChatMessage({ message, draft }: Props) {
       {text === '' && message.role === 'assistant' && <p className="second">{t('chat.thinking')}</p>}
       {metadata.error && <p className="down">{metadata.error}</p>}
       {jobId !== undefined && <Work jobId={jobId} planId={metadata.plan_id ?? null} done={message.content !== ''} />}
-      {settings.showActionSummary && summary.length > 0 && <Summary items={summary} />}
+      {onConfirm && <Waiting pending={metadata.pending ?? []} onConfirm={onConfirm} />}
+      {showsSummary && settings.showActionSummary && summary.length > 0 && <Summary items={summary} />}
     </article>
+  )
+}
+
+/** What is done only when somebody says yes. */
+function Waiting({ pending, onConfirm }: { pending: PendingAction[]; onConfirm: (pending: PendingAction) => void }) {
+  const t = useText()
+  if (pending.length === 0) return null
+  return (
+    <div className="stack">
+      {pending.map((one) => (
+        <div key={one.id} className="note warn">
+          <span className="grow">{one.question}</span>
+          <button type="button" className="button small" onClick={() => onConfirm(one)}>
+            {t('chat.confirm')}
+          </button>
+        </div>
+      ))}
+    </div>
   )
 }
 

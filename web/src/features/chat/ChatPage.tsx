@@ -1,8 +1,8 @@
 // Conversations with the assistant, who runs the desk.
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
-import type { ChatMessageRow } from '@/server/actions'
+import { type FormEvent, type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
+import type { ChatMessageRow, PendingAction } from '@/server/actions'
 import { useDelta } from '@/server/delta'
 import { chat, chats } from '@/server/queries'
 import { useSendChat } from '@/server/writes'
@@ -51,8 +51,8 @@ export function ChatPage() {
           {t('chat.new')}
         </button>
         {sessions.map((one) => (
-          <button key={one.session_id} type="button" className="list-item" aria-current={one.session_id === chosen ? 'true' : undefined} onClick={() => void navigate({ search: { session: one.session_id } })}>
-            <span className="clip">{one.title ?? t('chat.untitled')}</span>
+          <button key={one.id} type="button" className="list-item" aria-current={one.id === chosen ? 'true' : undefined} onClick={() => void navigate({ search: { session: one.id } })}>
+            <span className="clip">{one.title || t('chat.untitled')}</span>
           </button>
         ))}
       </nav>
@@ -68,7 +68,7 @@ function Conversation({ id, onBegun }: { id: string | null; onBegun: (id: string
   const send = useSendChat()
   const [text, setText] = useState('')
   const end = useRef<HTMLDivElement>(null)
-  const messages = id === null ? [] : (found.data?.messages ?? [])
+  const messages = useMemo(() => (id === null ? [] : [...(found.data?.messages ?? [])].reverse()), [id, found.data])
   const open = messages.findLast((message) => message.role === 'assistant' && message.content === '' && message.metadata?.job_id)
   const draft = useDelta(open?.metadata?.job_id ?? null, () => void client.invalidateQueries({ queryKey: ['chat', id] }))
   useEffect(() => end.current?.scrollIntoView({ block: 'end' }), [messages.length, draft])
@@ -82,11 +82,12 @@ function Conversation({ id, onBegun }: { id: string | null; onBegun: (id: string
       {
         onSuccess: (sent) => {
           setText('')
-          if (id === null) onBegun(sent.session_id)
+          if (id === null) onBegun(sent.session.id)
         },
       },
     )
   }
+  const confirm = (pending: PendingAction) => send.mutate({ message: t('chat.confirm.words'), session_id: id, context: { confirm: [pending.id] } })
   const keys = (event: KeyboardEvent) => {
     if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
       event.preventDefault()
@@ -101,7 +102,13 @@ function Conversation({ id, onBegun }: { id: string | null; onBegun: (id: string
         {id !== null && found.data === null && <Empty title={t('chat.missing')} />}
         {id === null && <Hello onPick={setText} />}
         {messages.map((message: ChatMessageRow) => (
-          <ChatMessage key={message.id} message={message} draft={message === open ? draft : undefined} />
+          <ChatMessage
+            key={message.id}
+            message={message}
+            draft={message === open ? draft : undefined}
+            showsSummary={found.data?.show_action_summary ?? true}
+            onConfirm={message === messages[messages.length - 1] && !send.isPending ? confirm : undefined}
+          />
         ))}
         <div ref={end} />
       </div>

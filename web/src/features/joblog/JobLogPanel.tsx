@@ -1,6 +1,6 @@
 // A job's log, wherever one is shown: in chat, plans and runs.
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { LogEntry, LogJob } from '@/server/actions'
 import type { Sources } from '@/server/jobLogFollower'
 import { useJobLog } from '@/server/useJobLog'
@@ -53,6 +53,11 @@ export function JobLogPanel({ jobId, expectType, initialJob, planId, sources }: 
             </button>
           </Note>
         </div>
+      )}
+      {log.phase === 'ended' && log.error && (
+        <p className="joblog-line down" role="alert">
+          {log.error}
+        </p>
       )}
       {log.job?.error && <p className="joblog-line down">{log.job.error}</p>}
       {log.phase === 'loading' && log.logs.length === 0 ? (
@@ -124,7 +129,7 @@ function Entries({ logs, hasOlder, loadingOlder, onOlder, follows }: EntriesProp
     if (follows && logs.length > 0) rows.scrollToIndex(logs.length - 1, { align: 'end' })
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [follows, newest])
-  const height = useMemo(() => Math.min(420, Math.max(60, logs.length * 32)), [logs.length])
+  const height = Math.min(420, rows.getTotalSize() + 1)
 
   if (logs.length === 0) return <p className="panel-body second">{t('log.empty')}</p>
   return (
@@ -176,7 +181,7 @@ function EntryRow({ entry, open, onToggle }: { entry: LogEntry; open: boolean; o
       <code>
         {entry.action_kind}/{entry.action_name}
       </code>
-      <span className={`grow ${entry.success === false ? 'down' : ''}`}>{entry.message}</span>
+      <span className={`joblog-message ${entry.success === false ? 'down' : ''}`}>{entry.message}</span>
       {details !== null && (
         <button type="button" className="button small plain" aria-expanded={open} onClick={onToggle}>
           {t('log.details')}

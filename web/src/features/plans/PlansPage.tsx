@@ -2,11 +2,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import type { Plan } from '@/server/actions'
-import { plan as planQuery, plans, tasks } from '@/server/queries'
+import type { Plan, PlanJob } from '@/server/actions'
+import { plan as planQuery, planJobs, plans, tasks } from '@/server/queries'
 import { usePlanWrites } from '@/server/writes'
 import { useFormat } from '@/shared/format'
-import { useText } from '@/shared/i18n'
+import { useText, useWord } from '@/shared/i18n'
 import { Icon } from '@/shared/ui/icons'
 import { StatusMark } from '@/shared/ui/parts'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
@@ -65,7 +65,13 @@ function NewPlan({ onMade }: { onMade: (id: number) => void }) {
   const send = (event: FormEvent) => {
     event.preventDefault()
     if (name.trim() === '') return
-    create.mutate({ name: name.trim(), goal: goal.trim() }, { onSuccess: (made) => onMade(made.plan.id) })
+    create.mutate({ name: name.trim(), goal: goal.trim() }, {
+        onSuccess: (made) => {
+          setName('')
+          setGoal('')
+          onMade(made.plan.id)
+        },
+      })
   }
   return (
     <form className="panel-body stack" onSubmit={send}>
@@ -89,8 +95,11 @@ interface PlanProps {
 
 function PlanView({ id, job, onJob, onGone }: PlanProps) {
   const t = useText()
-  const found = useQuery(planQuery(id))
-  const tree = useQuery({ ...tasks(id), refetchInterval: job === undefined ? false : 3000 })
+  // While one of its jobs is looked at, the plan may change under it.
+  const refetchInterval = job === undefined ? false : 2000
+  const found = useQuery({ ...planQuery(id), refetchInterval })
+  const tree = useQuery({ ...tasks(id), refetchInterval })
+  const work = useQuery({ ...planJobs(id), refetchInterval })
   const { run, remove } = usePlanWrites()
   const plan: Plan | undefined = found.data?.plan
   const start = (what: 'decompose' | 'execute') => run.mutate({ id, what }, { onSuccess: (begun) => onJob(begun.job_id) })
@@ -125,7 +134,32 @@ function PlanView({ id, job, onJob, onGone }: PlanProps) {
         {tree.error && <Failed error={tree.error} retry={() => void tree.refetch()} />}
         {tree.data && (tree.data.tasks.length === 0 ? <Empty title={t('plans.no.tasks')} /> : <TaskTree tasks={tree.data.tasks} />)}
       </section>
+      <Work jobs={work.data?.jobs ?? []} chosen={job} onJob={onJob} />
       {job !== undefined && <JobLogPanel jobId={job} planId={id} />}
     </div>
+  )
+}
+
+/** The jobs that have worked on a plan, the newest first. */
+function Work({ jobs, chosen, onJob }: { jobs: PlanJob[]; chosen: string | undefined; onJob: PlanProps['onJob'] }) {
+  const t = useText()
+  const word = useWord()
+  const format = useFormat()
+  if (jobs.length === 0) return null
+  return (
+    <section className="panel" aria-label={t('plans.work')}>
+      <div className="panel-head">
+        <h2>{t('plans.work')}</h2>
+      </div>
+      <div className="list plan-jobs">
+        {jobs.map((one) => (
+          <button key={one.job_id} type="button" className="list-item" aria-current={one.job_id === chosen ? 'true' : undefined} onClick={() => onJob(one.job_id === chosen ? undefined : one.job_id)}>
+            <span className="row">
+              <StatusMark status={one.status} /> {word('kind', one.job_type)} <small className="quiet">{format.instant(one.created_at)}</small>
+            </span>
+          </button>
+        ))}
+      </div>
+    </section>
   )
 }

@@ -1,7 +1,7 @@
 // What the reader chooses, how the server is, and who may use it.
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { health } from '@/server/queries'
+import { access, health } from '@/server/queries'
 import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { changeSettings, type PnlColours, type Settings, useSettings } from '@/shared/settings'
@@ -25,6 +25,7 @@ export function SettingsPage() {
         </div>
         <div className="panel-body stack">
           <p>{t('settings.access.what', { host: window.location.host })}</p>
+          <Known />
           <p className="second">{t('settings.access.how')}</p>
         </div>
       </section>
@@ -41,6 +42,21 @@ export function SettingsPage() {
         </div>
       </section>
     </div>
+  )
+}
+
+/** As whom one is here. */
+function Known() {
+  const t = useText()
+  const { data } = useQuery(access())
+  if (!data?.required) return data === undefined ? null : <p>{t('settings.access.open')}</p>
+  return (
+    <form method="post" action="/logout" className="row wrap">
+      <span>{t('settings.access.as', { name: data.name ?? '', scope: t(data.scope === 'operate' ? 'settings.access.operate' : 'settings.access.read') })}</span>
+      <button type="submit" className="button small">
+        {t('settings.access.leave')}
+      </button>
+    </form>
   )
 }
 
