@@ -7,8 +7,10 @@ pub mod error;
 
 mod access;
 mod actions;
+mod bars;
 mod branch;
 mod cancel;
+mod compare_traces;
 mod dataset;
 mod datasets;
 mod desk;
@@ -20,12 +22,12 @@ mod health;
 mod html;
 mod job;
 mod jobs;
-mod landing;
 mod listen;
 mod live;
 mod login;
 mod memory;
 mod metrics;
+mod pages;
 mod plans;
 mod queued;
 mod reasoning;
@@ -100,6 +102,7 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(exposures::exposures))
         .routes(routes!(datasets::datasets))
         .routes(routes!(dataset::dataset))
+        .routes(routes!(bars::bars))
         .routes(routes!(live::live))
         .routes(routes!(live::session_live))
         .routes(routes!(state::state))
@@ -110,6 +113,7 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(memory::compact))
         .routes(routes!(memory::reembed))
         .routes(routes!(session_memory::session_memory))
+        .routes(routes!(compare_traces::compare_traces))
         .routes(routes!(health::health))
         .routes(routes!(access::access))
         .routes(routes!(metrics::metrics))
@@ -126,8 +130,8 @@ pub fn router(app: App) -> Router {
     let (routes, document) = described().split_for_parts();
     let routes = routes
         .merge(docs::routes(document))
-        .merge(landing::routes())
         .merge(login::routes())
+        .merge(pages::routes())
         .fallback(async || ApiError::NotFound("there is nothing at this address".to_owned()))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
         .with_state(app.clone());
