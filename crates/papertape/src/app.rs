@@ -4,7 +4,7 @@ use crate::access::Doorkeeper;
 use crate::config::{Config, Mode, prompt_overrides};
 use crate::embeddings::{self, Embeddings, OutsideTools, VectorIndex};
 use crate::mcp::McpTools;
-use crate::metrics::{CountedModels, Metrics};
+use crate::metrics::{CountedLog, CountedModels, Metrics};
 use crate::streams::Streams;
 use anyhow::{Context as _, Result};
 use papertape_agents::prompt::PromptSet;
@@ -116,7 +116,7 @@ impl App {
         let services = Services {
             record: Arc::new(store.clone()),
             queue: Arc::new(store.clone()),
-            actions: Arc::new(store.clone()),
+            actions: Arc::new(CountedLog::new(Arc::new(store.clone()), Arc::clone(&metrics))),
             models: Arc::new(CountedModels::new(Arc::clone(&gateway) as _, Arc::clone(&metrics))),
             tools: Arc::new(OutsideTools::new(McpTools::new(config.tools.clone()), Arc::clone(&embeddings))),
             clock: Arc::new(SystemClock),

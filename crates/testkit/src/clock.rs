@@ -5,9 +5,8 @@ use papertape_core::ports::{BoxFuture, Clock};
 use papertape_core::time::Timestamp;
 use std::collections::BTreeMap;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 /// A clock driven by hand. Clones are the same clock.
@@ -71,24 +70,20 @@ impl FakeClock {
         self.lock().now - Duration::from_secs(1_704_067_200)
     }
 
-    /// Runs a future to its end. Time passes only when nothing else can happen, and then to the next
-    /// sleeper.
+    /// Runs a future to its end on a runtime of its own, and what it spawns beside it. Time passes only when
+    /// nothing else can happen, and then to the next sleeper.
     ///
     /// # Panics
     /// Where the future waits for something that can never happen.
     pub fn run<F: Future>(&self, future: F) -> F::Output {
-        let flag = Arc::new(Flag::default());
-        let waker = Waker::from(Arc::clone(&flag));
-        let mut future = std::pin::pin!(future);
-        loop {
-            let poll = future.as_mut().poll(&mut Context::from_waker(&waker));
-            if let Poll::Ready(output) = poll {
-                return output;
-            }
-            while !flag.0.swap(false, Ordering::SeqCst) {
-                assert!(self.advance_to_next(), "the future waits for what can never happen");
-            }
-        }
+        let clock = self.clone();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            // Before its one thread goes to sleep: everybody waits.
+            .on_thread_park(move || {
+                assert!(clock.advance_to_next(), "the future waits for what can never happen");
+            })
+            .build();
+        runtime.expect("a runtime starts").block_on(future)
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -105,15 +100,6 @@ impl Clock for FakeClock {
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
         let due = self.lock().now.saturating_add(duration);
         Sleep { clock: self.clone(), due, id: None }.boxed()
-    }
-}
-
-#[derive(Default)]
-struct Flag(AtomicBool);
-
-impl Wake for Flag {
-    fn wake(self: Arc<Self>) {
-        self.0.store(true, Ordering::SeqCst);
     }
 }
 

@@ -4,10 +4,12 @@
 //! cost, sizes) is asked of the record, and outlives it. Names of models are the only labels that callers
 //! choose, and there are at most so many of them.
 
+mod actions;
 mod collect;
 mod models;
 mod text;
 
+pub use actions::CountedLog;
 pub use collect::collect;
 pub use models::CountedModels;
 pub use text::{Family, Kind, Sample, render};

@@ -1,0 +1,78 @@
+//! Counts rows of the action log that could not be written.
+
+use super::Metrics;
+use futures::FutureExt as _;
+use papertape_core::action::{ActionEntry, ActionRow, LogFrom, LogPage, PlanJob, Removed};
+use papertape_core::id::JobId;
+use papertape_core::page::{Page, PageRequest};
+use papertape_core::plan::PlanId;
+use papertape_core::ports::{ActionLog, BoxFuture, RecordError};
+use papertape_core::record::Lease;
+use papertape_core::time::Timestamp;
+use std::sync::Arc;
+
+/// An action log whose failures are counted. A lease that was lost is none.
+pub struct CountedLog {
+    log: Arc<dyn ActionLog>,
+    metrics: Arc<Metrics>,
+}
+
+impl CountedLog {
+    /// Counts what goes through to this log.
+    #[must_use]
+    pub fn new(log: Arc<dyn ActionLog>, metrics: Arc<Metrics>) -> Self {
+        Self { log, metrics }
+    }
+}
+
+impl ActionLog for CountedLog {
+    fn append_action_log<'a>(
+        &'a self,
+        lease: &'a Lease,
+        entry: ActionEntry,
+        at: Timestamp,
+    ) -> BoxFuture<'a, Result<i64, RecordError>> {
+        async move {
+            let written = self.log.append_action_log(lease, entry, at).await;
+            if written.as_ref().is_err_and(|error| !matches!(error, RecordError::LostLease)) {
+                self.metrics.action_log_write_errors.one_more();
+            }
+            written
+        }
+        .boxed()
+    }
+
+    fn list_action_logs<'a>(
+        &'a self,
+        job: &'a JobId,
+        from: LogFrom,
+        limit: u32,
+    ) -> BoxFuture<'a, Result<LogPage, RecordError>> {
+        self.log.list_action_logs(job, from, limit)
+    }
+
+    fn action_log<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<ActionRow>, RecordError>> {
+        self.log.action_log(job)
+    }
+
+    fn plan_job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<PlanJob>, RecordError>> {
+        self.log.plan_job(job)
+    }
+
+    fn plan_jobs<'a>(
+        &'a self,
+        plan: PlanId,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<PlanJob>, RecordError>> {
+        self.log.plan_jobs(plan, page)
+    }
+
+    fn cleanup_action_logs<'a>(
+        &'a self,
+        older_than: Timestamp,
+        most_rows: u32,
+        dry_run: bool,
+    ) -> BoxFuture<'a, Result<Removed, RecordError>> {
+        self.log.cleanup_action_logs(older_than, most_rows, dry_run)
+    }
+}
