@@ -1,8 +1,10 @@
 //! Compose: the one place where concrete types meet.
 
+use crate::access::Doorkeeper;
 use crate::config::{Config, Mode, prompt_overrides};
 use crate::embeddings::{self, Embeddings, OutsideTools, VectorIndex};
 use crate::mcp::McpTools;
+use crate::metrics::{CountedModels, Metrics};
 use crate::streams::Streams;
 use anyhow::{Context as _, Result};
 use papertape_agents::prompt::PromptSet;
@@ -45,6 +47,10 @@ pub struct App {
     pub streams: Arc<Streams>,
     /// Keeps the plans' portable files up to date, in a process that writes.
     projector: Option<Arc<Projector>>,
+    /// Who may use its server.
+    pub doorkeeper: Arc<Doorkeeper>,
+    /// What it counts.
+    pub metrics: Arc<Metrics>,
 }
 
 /// How a command uses the record.
@@ -106,11 +112,12 @@ impl App {
         let catalogue = Arc::new(catalogue);
         let model_dir = embeddings::house::dir(&config.data_dir);
         let embeddings = Arc::new(Embeddings::new(Arc::clone(&gateway), model_dir));
+        let metrics: Arc<Metrics> = Arc::default();
         let services = Services {
             record: Arc::new(store.clone()),
             queue: Arc::new(store.clone()),
             actions: Arc::new(store.clone()),
-            models: Arc::clone(&gateway) as _,
+            models: Arc::new(CountedModels::new(Arc::clone(&gateway) as _, Arc::clone(&metrics))),
             tools: Arc::new(OutsideTools::new(McpTools::new(config.tools.clone()), Arc::clone(&embeddings))),
             clock: Arc::new(SystemClock),
             datasets: Arc::new(Opened(Arc::clone(&catalogue))),
@@ -126,6 +133,7 @@ impl App {
         };
         let worker = Worker::new(services.clone(), options);
         let vectors = Arc::default();
+        let doorkeeper = Arc::new(Doorkeeper::new(&config.auth));
         Ok(Self {
             config: Arc::new(config),
             store,
@@ -137,6 +145,8 @@ impl App {
             worker,
             streams: Arc::default(),
             projector: None,
+            doorkeeper,
+            metrics,
         })
     }
 
@@ -204,8 +214,8 @@ pub fn make_data_dir(dir: &Path) -> Result<()> {
     builder.create(dir).with_context(|| format!("the data directory {} cannot be made", dir.display()))
 }
 
-/// Knows every configured credential: keys of providers and of sources, tool servers' variables, the
-/// database's password.
+/// Knows every configured credential: keys of providers and of sources, tool servers' variables, what
+/// spans are sent with, the database's password.
 fn redactor(config: &Config, gateway: &Gateway) -> Result<Redactor> {
     let mut secrets: Vec<(String, String)> = gateway
         .secrets()
@@ -226,6 +236,7 @@ fn redactor(config: &Config, gateway: &Gateway) -> Result<Redactor> {
         (value.chars().count() >= papertape_core::redact::MIN_SECRET_CHARS)
             .then(|| (variable, value.to_owned()))
     }));
+    secrets.extend(config.otlp.secrets(&|name| std::env::var(name).ok()));
     if let Some(password) = config.database_url.as_deref().and_then(password)
         && password.chars().count() >= papertape_core::redact::MIN_SECRET_CHARS
     {

@@ -1,5 +1,6 @@
 //! The product as a whole, put together as the binary does it.
 
+mod access;
 mod api_answers;
 mod api_errors;
 mod api_guards;
@@ -11,11 +12,13 @@ mod api_stream;
 mod api_support;
 mod api_writes;
 mod branch_jobs;
+mod cli_access;
 mod cli_config;
 mod cli_data;
 mod cli_dev;
 mod cli_doctor;
 mod cli_download;
+mod cli_memory;
 mod cli_owner;
 mod cli_pipe;
 mod cli_plans;
@@ -46,4 +49,9 @@ mod mcp_stdio;
 mod mcp_support;
 mod memory;
 mod memory_search;
+mod metrics;
+mod otlp;
+mod redaction;
+mod redaction_support;
 mod replay_jobs;
+mod worker_processes;
