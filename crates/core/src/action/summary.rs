@@ -83,4 +83,3 @@ fn summary(row: &ActionDraft, order: usize, language: Language) -> ActionSummary
         message: row.message.clone(),
     }
 }
-

@@ -195,12 +195,7 @@ impl Tree {
     }
 
     /// Puts a task of the tree in its place, and all that is below it.
-    fn put(
-        &mut self,
-        id: TaskId,
-        parent: Option<TaskId>,
-        position: Option<u32>,
-    ) -> Result<(), PlanRefusal> {
+    fn put(&mut self, id: TaskId, parent: Option<TaskId>, position: Option<u32>) -> Result<(), PlanRefusal> {
         let (path, depth) = match parent {
             None => (String::new(), 0),
             Some(parent_id) => {

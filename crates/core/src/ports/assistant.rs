@@ -98,14 +98,11 @@ pub trait Chats: Send + Sync {
     fn turn<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<ChatTurn>, RecordError>>;
 
     /// A conversation; `None` where there is none.
-    fn session<'a>(&'a self, session: &'a ChatId)
-    -> BoxFuture<'a, Result<Option<ChatSession>, RecordError>>;
+    fn session<'a>(&'a self, session: &'a ChatId) -> BoxFuture<'a, Result<Option<ChatSession>, RecordError>>;
 
     /// All conversations, the one last opened first.
-    fn sessions<'a>(
-        &'a self,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<ChatSession>, RecordError>>;
+    fn sessions<'a>(&'a self, page: &'a PageRequest)
+    -> BoxFuture<'a, Result<Page<ChatSession>, RecordError>>;
 
     /// A conversation's messages, newest first.
     fn messages<'a>(

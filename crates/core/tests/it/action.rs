@@ -75,8 +75,7 @@ fn rows_without_a_key_are_paired_by_name() {
         plain(ActionStatus::Running),
         plain(ActionStatus::Failed),
     ];
-    let found: Vec<Option<bool>> =
-        summarise(&rows, Language::En).iter().map(|one| one.success).collect();
+    let found: Vec<Option<bool>> = summarise(&rows, Language::En).iter().map(|one| one.success).collect();
     assert_eq!(found, [Some(true), Some(false)]);
     let other = ActionDraft { details: Some(json!({ ACTION_KEY: null })), ..plain(ActionStatus::Running) };
     assert_eq!(summarise([&other], Language::En).len(), 1);
