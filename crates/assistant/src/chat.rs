@@ -1,13 +1,13 @@
 //! A person's message answered: one turn of a conversation.
 
 use crate::confirm::{self, Pending};
+use crate::language;
 use crate::perform::TURN;
 use crate::prompt::Prompts;
 use crate::settings::Settings;
 use crate::summary::paragraph;
 use crate::table::ActionSpec;
 use crate::talk::{self, About, Ended, Held, SERVER, Speaker, Talk};
-use crate::language;
 use papertape_core::action::{ActionDraft, ActionSummary, Language, summarise};
 use papertape_core::chat::ChatId;
 use papertape_core::id::JobId;
@@ -64,7 +64,8 @@ pub async fn answer(
         words: Some(words.chars().take(WORDS_CHARS).collect()),
     };
     let waiting = turn.history.iter().rev().find(|past| past.is_assistant()).map(Said::pending);
-    let tokens: Vec<String> = serde_json::from_value(turn.user.metadata["confirm"].clone()).unwrap_or_default();
+    let tokens: Vec<String> =
+        serde_json::from_value(turn.user.metadata["confirm"].clone()).unwrap_or_default();
     let pending = confirm::confirmed(waiting.unwrap_or_default(), words, &tokens);
     let mut scope = ctx.child(Key::node("confirmed"))?;
     let done = talk::confirmed(&mut scope, &mut about, options(settings), pending).await?;

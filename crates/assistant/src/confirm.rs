@@ -53,9 +53,32 @@ pub fn confirmed(pending: Vec<Pending>, message: &str, tokens: &[String]) -> Vec
 
 /// Words that confirm, alone in a message.
 const YES: &[&str] = &[
-    "yes", "y", "yes please", "ok", "okay", "sure", "confirm", "confirmed", "go ahead", "do it", "yes do it",
-    "yes delete it", "delete it", "是", "是的", "好", "好的", "确认", "同意", "可以", "继续", "执行", "删除", "删除吧",
-    "确认删除", "确认执行",
+    "yes",
+    "y",
+    "yes please",
+    "ok",
+    "okay",
+    "sure",
+    "confirm",
+    "confirmed",
+    "go ahead",
+    "do it",
+    "yes do it",
+    "yes delete it",
+    "delete it",
+    "是",
+    "是的",
+    "好",
+    "好的",
+    "确认",
+    "同意",
+    "可以",
+    "继续",
+    "执行",
+    "删除",
+    "删除吧",
+    "确认删除",
+    "确认执行",
 ];
 
 /// Is the message a plain yes? Anything more than that is read by the model.
@@ -71,7 +94,10 @@ fn question(spec: &ActionSpec, parameters: &Map<String, Value>, language: Langua
     let of = Value::Object(parameters.clone());
     match (language, spec.deletes) {
         (Language::En, true) => {
-            format!("{}/{} {of} deletes for good. Shall I do it? Answer yes to confirm.", spec.kind, spec.name)
+            format!(
+                "{}/{} {of} deletes for good. Shall I do it? Answer yes to confirm.",
+                spec.kind, spec.name
+            )
         }
         (Language::En, false) => format!(
             "{}/{} {of} starts work that may cost money, and text that others wrote has been read in this turn. \

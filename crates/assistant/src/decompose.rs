@@ -98,11 +98,8 @@ pub async fn decompose(
     settings: &Settings,
     prompts: &Prompts,
 ) -> Result<Result<Decomposition, String>, Stop> {
-    let options = ActionOptions {
-        timeout: settings.bounds().action_timeout,
-        retries: 0,
-        backoff: Duration::ZERO,
-    };
+    let options =
+        ActionOptions { timeout: settings.bounds().action_timeout, retries: 0, backoff: Duration::ZERO };
     let planned = match Planned::read(ctx, what.plan_id, options).await? {
         Ok(planned) => planned,
         Err(why) => return Ok(Err(why)),
@@ -156,7 +153,13 @@ fn first(planned: &Planned, task: Option<TaskId>) -> Result<Node, String> {
     let Some(id) = task else {
         let plan = &planned.plan;
         let goal = if plan.goal.trim().is_empty() { &plan.name } else { &plan.goal };
-        return Ok(Node { task: None, name: String::new(), instruction: goal.clone(), path: Vec::new(), depth: 0 });
+        return Ok(Node {
+            task: None,
+            name: String::new(),
+            instruction: goal.clone(),
+            path: Vec::new(),
+            depth: 0,
+        });
     };
     let found = planned.task(id).ok_or_else(|| format!("the plan has no task {id}"))?;
     let mut path = Vec::new();
@@ -183,8 +186,11 @@ impl Work<'_> {
     async fn children(&self, ctx: &mut Ctx, node: &Node) -> Result<Result<Vec<Child>, String>, Stop> {
         let speaker = &self.settings.speaker;
         let language = crate::language::of_text(&node.instruction);
-        let instructions =
-            self.prompts.render("decompose", language, json!({ "max_children": self.what.limits.max_children }));
+        let instructions = self.prompts.render(
+            "decompose",
+            language,
+            json!({ "max_children": self.what.limits.max_children }),
+        );
         let question = self.prompts.render(
             "decompose-message",
             language,

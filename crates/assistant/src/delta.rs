@@ -121,7 +121,8 @@ fn escape(text: &str) -> Option<(Option<char>, usize)> {
                 return Some((None, 6));
             }
             let second = hex(text.get(8..12)?)?;
-            let pair = first.map(|high| 0x10000 + ((high - 0xD800) << 10) + (second.wrapping_sub(0xDC00) & 0x3FF));
+            let pair =
+                first.map(|high| 0x10000 + ((high - 0xD800) << 10) + (second.wrapping_sub(0xDC00) & 0x3FF));
             (pair.and_then(char::from_u32), 12)
         }
         other => (Some(other), 1 + other.len_utf8()),

@@ -313,7 +313,8 @@ impl ReadTask {
     /// How it came out in an earlier run.
     fn outcome(&self) -> Outcome {
         let text = self.execution_result.as_ref().map(result_text).unwrap_or_default();
-        let tainted = self.execution_result.as_ref().is_some_and(|result| result["read_text_of_others"] == true);
+        let tainted =
+            self.execution_result.as_ref().is_some_and(|result| result["read_text_of_others"] == true);
         Outcome { status: self.status, text, tainted }
     }
 }

@@ -1,8 +1,8 @@
 //! The assistant's prompts: templates in files, compiled in, and replaceable by files of the same name.
 
-use papertape_core::action::Language;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
+use papertape_core::action::Language;
 use papertape_core::id::ContentHash;
 use papertape_core::json;
 use serde::Serialize;

@@ -75,9 +75,10 @@ pub fn read(reply: &ModelReply) -> Reply {
     let text = reply.text.trim();
     let mut read = match object(text) {
         Found::Answer(answer) => of_json(&answer),
-        Found::Broken(why) => {
-            Reply { message: String::new(), actions: vec![Asked::unreadable(format!("the answer is no JSON: {why}"))] }
-        }
+        Found::Broken(why) => Reply {
+            message: String::new(),
+            actions: vec![Asked::unreadable(format!("the answer is no JSON: {why}"))],
+        },
         Found::Text => Reply { message: text.to_owned(), actions: Vec::new() },
     };
     if !reply.tool_calls.is_empty() {
@@ -85,7 +86,8 @@ pub fn read(reply: &ModelReply) -> Reply {
         read.actions = reply.tool_calls.iter().map(of_call).collect();
     }
     for late in read.actions.iter_mut().skip(MOST_ACTIONS) {
-        late.fault = Some(format!("an answer has at most {MOST_ACTIONS} actions; ask for it in the next one"));
+        late.fault =
+            Some(format!("an answer has at most {MOST_ACTIONS} actions; ask for it in the next one"));
     }
     read
 }
@@ -189,7 +191,9 @@ fn of_json(answer: &Map<String, Value>) -> Reply {
 fn order(action: &Value, at: usize) -> f64 {
     let given = &action["order"];
     let number = given.as_f64().or_else(|| given.as_str().and_then(|text| text.trim().parse().ok()));
-    number.filter(|number: &f64| number.is_finite()).unwrap_or(f64::from(u32::try_from(at).unwrap_or(u32::MAX)) + 1.0)
+    number
+        .filter(|number: &f64| number.is_finite())
+        .unwrap_or(f64::from(u32::try_from(at).unwrap_or(u32::MAX)) + 1.0)
 }
 
 fn of_value(value: &Value) -> Asked {
@@ -223,9 +227,9 @@ fn of_call(call: &ToolCall) -> Asked {
 
 fn retry(policy: &Value) -> RetryPolicy {
     let usual = RetryPolicy::default();
-    let retries = policy["max_retries"].as_u64().map_or(usual.max_retries, |retries| {
-        u32::try_from(retries).unwrap_or(u32::MAX).min(MOST_RETRIES)
-    });
+    let retries = policy["max_retries"]
+        .as_u64()
+        .map_or(usual.max_retries, |retries| u32::try_from(retries).unwrap_or(u32::MAX).min(MOST_RETRIES));
     let backoff = policy["backoff_sec"].as_f64().filter(|secs| secs.is_finite() && *secs >= 0.0);
     let backoff = backoff.map_or(usual.backoff, |secs| {
         Duration::try_from_secs_f64(secs).unwrap_or(LONGEST_BACKOFF).min(LONGEST_BACKOFF)

@@ -45,7 +45,9 @@ impl Settings {
         Bounds {
             rounds: self.max_rounds,
             call: self.call_options(),
-            action_timeout: Duration::from_secs(self.action_timeout_secs.max(self.wait_secs.saturating_add(60))),
+            action_timeout: Duration::from_secs(
+                self.action_timeout_secs.max(self.wait_secs.saturating_add(60)),
+            ),
         }
     }
 

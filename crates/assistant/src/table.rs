@@ -62,18 +62,16 @@ pub const ACTIONS: &[ActionSpec] = &[
     plain(
         PlanOperation,
         "create_plan",
-        ("make a plan; its tasks are made by create_task or decompose_task", "新建计划；任务由 create_task 或 decompose_task 建立"),
+        (
+            "make a plan; its tasks are made by create_task or decompose_task",
+            "新建计划；任务由 create_task 或 decompose_task 建立",
+        ),
         &[
             Parameter::asked("name", Form::Text, "a short name"),
             Parameter::free("goal", Form::Text, "what it is to reach"),
         ],
     ),
-    plain(
-        PlanOperation,
-        "list_plans",
-        ("list the newest plans", "列出最新的计划"),
-        &[LIMIT],
-    ),
+    plain(PlanOperation, "list_plans", ("list the newest plans", "列出最新的计划"), &[LIMIT]),
     deleting(plain(
         PlanOperation,
         "delete_plan",
@@ -87,10 +85,7 @@ pub const ACTIONS: &[ActionSpec] = &[
             "run a plan's tasks: dependencies first, then children, then the node",
             "执行计划的任务：先依赖，再子任务，最后本任务",
         ),
-        &[
-            MAYBE_PLAN,
-            Parameter::free("wait", Form::Flag, "wait for its end; true where absent"),
-        ],
+        &[MAYBE_PLAN, Parameter::free("wait", Form::Flag, "wait for its end; true where absent")],
     )),
     plain(
         TaskOperation,
@@ -120,7 +115,11 @@ pub const ACTIONS: &[ActionSpec] = &[
         TaskOperation,
         "update_task_instruction",
         ("replace what a task says is to be done", "修改任务的说明"),
-        &[TASK, MAYBE_PLAN, Parameter::asked("instruction", Form::Text, "what is to be done, complete in itself")],
+        &[
+            TASK,
+            MAYBE_PLAN,
+            Parameter::asked("instruction", Form::Text, "what is to be done, complete in itself"),
+        ],
     ),
     plain(
         TaskOperation,
@@ -136,7 +135,10 @@ pub const ACTIONS: &[ActionSpec] = &[
     deleting(plain(
         TaskOperation,
         "delete_task",
-        ("delete a task with those below it; the person is asked first", "删除任务及其子任务；先征求用户同意"),
+        (
+            "delete a task with those below it; the person is asked first",
+            "删除任务及其子任务；先征求用户同意",
+        ),
         &[TASK, MAYBE_PLAN],
     )),
     spending(plain(
@@ -152,12 +154,7 @@ pub const ACTIONS: &[ActionSpec] = &[
             Parameter::free("wait", Form::Flag, "wait for its end; true where absent"),
         ],
     )),
-    plain(
-        TaskOperation,
-        "show_tasks",
-        ("show a plan's tasks as a tree", "显示计划的任务树"),
-        &[MAYBE_PLAN],
-    ),
+    plain(TaskOperation, "show_tasks", ("show a plan's tasks as a tree", "显示计划的任务树"), &[MAYBE_PLAN]),
     plain(
         TaskOperation,
         "query_status",
@@ -167,7 +164,10 @@ pub const ACTIONS: &[ActionSpec] = &[
     spending(plain(
         TaskOperation,
         "rerun_task",
-        ("run a task again, and whatever it needs that is not completed", "重新执行任务及其尚未完成的前置任务"),
+        (
+            "run a task again, and whatever it needs that is not completed",
+            "重新执行任务及其尚未完成的前置任务",
+        ),
         &[TASK, MAYBE_PLAN, Parameter::free("wait", Form::Flag, "wait for its end; true where absent")],
     )),
     bringing_text(plain(
@@ -186,7 +186,11 @@ pub const ACTIONS: &[ActionSpec] = &[
         &[
             Parameter::free("start_date", Form::Day, "first day"),
             Parameter::asked("end_date", Form::Day, "last day, included"),
-            Parameter::free("models", Form::Texts, "configured agents by name, or models as solo traders, provider::model"),
+            Parameter::free(
+                "models",
+                Form::Texts,
+                "configured agents by name, or models as solo traders, provider::model",
+            ),
             Parameter::free(
                 "agents",
                 Form::Objects,
@@ -202,12 +206,7 @@ pub const ACTIONS: &[ActionSpec] = &[
             Parameter::free("wait", Form::Flag, "wait for its end; true where absent"),
         ],
     )),
-    plain(
-        ToolOperation,
-        "job_status",
-        ("say how far a job is", "查询任务进度"),
-        &[JOB],
-    ),
+    plain(ToolOperation, "job_status", ("say how far a job is", "查询任务进度"), &[JOB]),
     bringing_text(plain(
         ToolOperation,
         "query_reasoning",
@@ -273,19 +272,17 @@ pub const ACTIONS: &[ActionSpec] = &[
     plain(
         ContextRequest,
         "request_subgraph",
-        ("show more of a plan: a task with those below it, instructions and results whole", "显示计划的一部分：任务及其子任务、说明与结果全文"),
+        (
+            "show more of a plan: a task with those below it, instructions and results whole",
+            "显示计划的一部分：任务及其子任务、说明与结果全文",
+        ),
         &[
             MAYBE_PLAN,
             Parameter::free("task_id", Form::Whole, "where to begin; the whole plan where absent"),
             Parameter::free("depth", Form::Whole, "levels below it; all where absent"),
         ],
     ),
-    plain(
-        SystemOperation,
-        "help",
-        ("say what the assistant can do", "说明助手能做什么"),
-        &[],
-    ),
+    plain(SystemOperation, "help", ("say what the assistant can do", "说明助手能做什么"), &[]),
 ];
 
 /// The action of this name.
@@ -302,8 +299,12 @@ impl ActionSpec {
         for parameter in self.parameters {
             properties.insert(parameter.name.to_owned(), parameter.schema());
         }
-        let required: Vec<&str> =
-            self.parameters.iter().filter(|parameter| parameter.required).map(|parameter| parameter.name).collect();
+        let required: Vec<&str> = self
+            .parameters
+            .iter()
+            .filter(|parameter| parameter.required)
+            .map(|parameter| parameter.name)
+            .collect();
         json!({
             "type": "object",
             "properties": properties,

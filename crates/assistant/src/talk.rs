@@ -13,8 +13,8 @@ use futures::stream::{FuturesUnordered, StreamExt as _};
 use papertape_core::action::{ACTION_KEY, ActionDraft, ActionStatus, Language};
 use papertape_core::chat::ChatId;
 use papertape_core::message::{
-    CallFailure, FinishReason, Message, ModelName, ModelReply, ModelRequest, ResponseSchema, Sampling, ToolChoice,
-    ToolSpec,
+    CallFailure, FinishReason, Message, ModelName, ModelReply, ModelRequest, ResponseSchema, Sampling,
+    ToolChoice, ToolSpec,
 };
 use papertape_core::plan::PlanId;
 use papertape_core::ports::ExternalCall;

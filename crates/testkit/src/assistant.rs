@@ -7,9 +7,7 @@ use papertape_core::action::{
 use papertape_core::chat::{ChatId, ChatMessage, ChatSession, ChatTurn, ChatWrite, NewTurn, Speaker};
 use papertape_core::id::JobId;
 use papertape_core::page::{Page, PageRequest};
-use papertape_core::plan::{
-    Plan, PlanId, PlanRefusal, PlanWrite, Task, TaskId, Tree, Written,
-};
+use papertape_core::plan::{Plan, PlanId, PlanRefusal, PlanWrite, Task, TaskId, Tree, Written};
 use papertape_core::ports::{ActionLog, BoxFuture, Chats, Plans, Queue as _, RecordError};
 use papertape_core::record::{JobStatus, Lease, Write};
 use papertape_core::redact::Clean;
@@ -46,7 +44,8 @@ impl Kept {
         match write {
             PlanWrite::Create(new) => {
                 new.check()?;
-                let there = self.plans.values().find(|(plan, _)| new.origin.is_some() && plan.origin == new.origin);
+                let there =
+                    self.plans.values().find(|(plan, _)| new.origin.is_some() && plan.origin == new.origin);
                 if let Some((plan, _)) = there {
                     return Ok(Written { plan: plan.id, task: None });
                 }
@@ -92,12 +91,14 @@ impl Kept {
         let missing = || RecordError::Inconsistent("a conversation is not there".to_owned());
         match write {
             ChatWrite::Answer { message, content, metadata } => {
-                let found = self.messages.iter_mut().find(|found| found.id == *message).ok_or_else(missing)?;
+                let found =
+                    self.messages.iter_mut().find(|found| found.id == *message).ok_or_else(missing)?;
                 found.content.clone_from(content);
                 found.metadata.clone_from(metadata);
             }
             ChatWrite::Bind { session, plan } => {
-                let found = self.sessions.iter_mut().find(|found| found.id == *session).ok_or_else(missing)?;
+                let found =
+                    self.sessions.iter_mut().find(|found| found.id == *session).ok_or_else(missing)?;
                 found.plan_id = *plan;
             }
         }
@@ -121,7 +122,8 @@ impl Kept {
         session.plan_id = turn.plan.or(session.plan_id);
         session.updated_at = at;
         let session = session.clone();
-        let last = self.messages.iter().filter(|found| found.session_id == session.id).map(|found| found.n).max();
+        let last =
+            self.messages.iter().filter(|found| found.session_id == session.id).map(|found| found.n).max();
         let user = ChatMessage {
             id: self.next_id(),
             session_id: session.id.clone(),
@@ -329,10 +331,7 @@ impl Chats for MemoryRecord {
         ready(Ok(self.lock().assistant.turn(job)))
     }
 
-    fn session<'a>(
-        &'a self,
-        session: &'a ChatId,
-    ) -> BoxFuture<'a, Result<Option<ChatSession>, RecordError>> {
+    fn session<'a>(&'a self, session: &'a ChatId) -> BoxFuture<'a, Result<Option<ChatSession>, RecordError>> {
         let state = self.lock();
         ready(Ok(state.assistant.sessions.iter().find(|found| found.id == *session).cloned()))
     }

@@ -25,7 +25,8 @@ impl Performer<'_> {
         let job = &self.lease.job;
         let turn = self.chats.turn(job).await.map_err(unavailable)?;
         let turn = turn.ok_or_else(|| failed(format!("the job {job} answers no message")))?;
-        let history = self.chats.history(&turn.session.id, turn.user.n, HISTORY).await.map_err(unavailable)?;
+        let history =
+            self.chats.history(&turn.session.id, turn.user.n, HISTORY).await.map_err(unavailable)?;
         let data = json!({ "turn": { "session": turn.session, "user": turn.user, "assistant": turn.assistant },
             "history": history });
         Ok(reply("", data))

@@ -81,9 +81,9 @@ impl Arguments<'_> {
     }
 
     fn plan(&self) -> Result<PlanId, CallFailure> {
-        self.whole("plan_id").map(PlanId).ok_or_else(|| {
-            bad("`plan_id` is missing, and the conversation has no plan yet".to_owned())
-        })
+        self.whole("plan_id")
+            .map(PlanId)
+            .ok_or_else(|| bad("`plan_id` is missing, and the conversation has no plan yet".to_owned()))
     }
 
     fn task(&self) -> Result<TaskId, CallFailure> {

@@ -32,7 +32,8 @@ impl Performer<'_> {
         };
         let changed = tree.apply(&write, TaskId(i64::MAX), self.clock.now()).map_err(refused)?;
         let id = changed.task.unwrap_or(TaskId(i64::MAX));
-        let task = before.or_else(|| tree.get(id).cloned()).ok_or_else(|| refused(PlanRefusal::NoTask(id)))?;
+        let task =
+            before.or_else(|| tree.get(id).cloned()).ok_or_else(|| refused(PlanRefusal::NoTask(id)))?;
         let mut acted = reply(say(&task), tree::task(&task, tree::Depth::Brief));
         acted.reply.plan = Some(plan);
         acted.effects = vec![self.change(PlanWrite::Task { plan, write })];
@@ -71,7 +72,9 @@ impl Performer<'_> {
             Some("skipped") => Some(TaskStatus::Skipped),
             Some(other) => {
                 let other: String = other.chars().take(40).collect();
-                return Err(bad(format!("`status` must be queued or skipped, not {other}: running a task sets the others")));
+                return Err(bad(format!(
+                    "`status` must be queued or skipped, not {other}: running a task sets the others"
+                )));
             }
         };
         let changes = TaskChanges {
@@ -147,7 +150,8 @@ impl Performer<'_> {
         let plan = self.plan(given.plan()?).await?;
         let tasks = self.plans.tasks(plan.id).await.map_err(unavailable)?;
         if let Some(id) = given.whole("task_id").map(TaskId) {
-            let task = tasks.iter().find(|task| task.id == id).ok_or_else(|| refused(PlanRefusal::NoTask(id)))?;
+            let task =
+                tasks.iter().find(|task| task.id == id).ok_or_else(|| refused(PlanRefusal::NoTask(id)))?;
             let message = self.say(
                 format!("task {id} “{}” is {}", task.name, task.status),
                 format!("任务 {id}“{}”：{}", task.name, task.status),
