@@ -57,8 +57,8 @@ pub(super) enum PlanAsk {
 
 /// Words in capitals that are no symbols.
 const NO_SYMBOLS: &[&str] = &[
-    "AI", "ALL", "AND", "API", "BUY", "CSV", "DO", "FOR", "HOLD", "ID", "IF", "IN", "IT", "JSON", "LLM", "MACD",
-    "NOT", "OK", "ON", "OR", "PNL", "RSI", "SELL", "SMA", "THE", "TO", "USD", "UTC", "WHY",
+    "AI", "ALL", "AND", "API", "BUY", "CSV", "DO", "FOR", "HOLD", "ID", "IF", "IN", "IT", "JSON", "LLM",
+    "MACD", "NOT", "OK", "ON", "OR", "PNL", "RSI", "SELL", "SMA", "THE", "TO", "USD", "UTC", "WHY",
 ];
 
 fn has(text: &str, words: &[&str]) -> bool {
@@ -78,12 +78,34 @@ impl Wanted {
         }
         let mut wanted = Self { jobs: jobs(words), ..Self::default() };
         let (head, why) = split(words, &["why did", "why has", "why was", "tell me why", "为什么", "为何"]);
-        let simulates = has(&lower, &["backtest", "back-test", "simulate", "run a simulation", "run the simulation", "回测", "模拟"])
-            || (has(&lower, &["run the ", "run a ", "运行"]) && has(&lower, &[" desk", " solo", "momentum", "contrarian", "交易员"]));
-        wanted.web = behind(words, &["search the web for", "look on the web for", "search online for", "联网搜索", "搜索网络", "上网搜索", "网上搜索"]);
+        let simulates = has(
+            &lower,
+            &["backtest", "back-test", "simulate", "run a simulation", "run the simulation", "回测", "模拟"],
+        ) || (has(&lower, &["run the ", "run a ", "运行"])
+            && has(&lower, &[" desk", " solo", "momentum", "contrarian", "交易员"]));
+        wanted.web = behind(
+            words,
+            &[
+                "search the web for",
+                "look on the web for",
+                "search online for",
+                "联网搜索",
+                "搜索网络",
+                "上网搜索",
+                "网上搜索",
+            ],
+        );
         wanted.memory = behind(
             words,
-            &["search memory for", "search the memory for", "search memories for", "remember about", "搜索记忆", "查找记忆", "查询记忆"],
+            &[
+                "search memory for",
+                "search the memory for",
+                "search memories for",
+                "remember about",
+                "搜索记忆",
+                "查找记忆",
+                "查询记忆",
+            ],
         );
         if simulates && wanted.jobs.is_empty() {
             match period(head, None) {
@@ -102,8 +124,12 @@ impl Wanted {
             let year = wanted.backtest.as_ref().map(|backtest| backtest.period.from.year());
             period(why, year)
         });
-        let asks_results = has(&lower, &["result", "how did it do", "how did they do", "return", "performance", "结果", "收益", "表现"]);
-        wanted.results = asks_results || (wanted.backtest.is_some() && !wanted.compare && wanted.why.is_none());
+        let asks_results = has(
+            &lower,
+            &["result", "how did it do", "how did they do", "return", "performance", "结果", "收益", "表现"],
+        );
+        wanted.results =
+            asks_results || (wanted.backtest.is_some() && !wanted.compare && wanted.why.is_none());
         wanted
     }
 
@@ -194,7 +220,8 @@ fn who(question: &Question<'_>) -> Who {
     let words = question.words;
     let lower = words.to_lowercase();
     let lists = ["Configured agents: ", "已配置的交易员："];
-    let configured = question.before.lines().find_map(|line| lists.iter().find_map(|list| line.strip_prefix(list)));
+    let configured =
+        question.before.lines().find_map(|line| lists.iter().find_map(|list| line.strip_prefix(list)));
     let configured = configured.unwrap_or_default().split(", ").filter(|name| !name.is_empty());
     let named: Vec<String> =
         configured.filter(|name| is_word(&lower, &name.to_lowercase())).map(str::to_owned).collect();
@@ -257,11 +284,13 @@ fn plan(words: &str, lower: &str) -> Vec<PlanAsk> {
         return if name.is_empty() { Vec::new() } else { vec![PlanAsk::AddTask { plan: id, name }] };
     }
     let mut asks = Vec::new();
-    let creates = ["create a plan", "create plan", "make a plan", "new plan", "新建计划", "创建计划", "制定计划"];
-    let (body, rest) = match creates.iter().filter_map(|word| lower.find(word).map(|at| at + word.len())).min() {
-        Some(end) if lower.len() == words.len() => (Some(&words[end..]), &lower[end..]),
-        _ => (None, lower),
-    };
+    let creates =
+        ["create a plan", "create plan", "make a plan", "new plan", "新建计划", "创建计划", "制定计划"];
+    let (body, rest) =
+        match creates.iter().filter_map(|word| lower.find(word).map(|at| at + word.len())).min() {
+            Some(end) if lower.len() == words.len() => (Some(&words[end..]), &lower[end..]),
+            _ => (None, lower),
+        };
     if let Some(body) = body {
         asks.push(create(body));
     }
@@ -285,7 +314,8 @@ fn plan(words: &str, lower: &str) -> Vec<PlanAsk> {
 
 /// A plan from what stands behind `create a plan`: `NAME: GOAL`, or `to GOAL`.
 fn create(body: &str) -> PlanAsk {
-    let ends = ["; then", ". then", ", then", " and then", "；然后", "。然后", "，然后", "，并分解", "，并执行"];
+    let ends =
+        ["; then", ". then", ", then", " and then", "；然后", "。然后", "，然后", "，并分解", "，并执行"];
     let lower = body.to_lowercase();
     let end = ends.iter().filter_map(|end| lower.find(end)).min().filter(|_| lower.len() == body.len());
     let body = body[..end.unwrap_or(body.len())].trim();

@@ -92,7 +92,10 @@ fn tools(wanted: &Wanted, results: &Results) -> Vec<Action> {
     if wanted.help && open("help") && actions.is_empty() && !wanted.needs_run() {
         actions.push(Action { kind: "system_operation", ..tool("help", json!({})) });
     }
-    if !wanted.needs_run() || results.failed("run_simulation") || (wanted.without_days && wanted.jobs.is_empty()) {
+    if !wanted.needs_run()
+        || results.failed("run_simulation")
+        || (wanted.without_days && wanted.jobs.is_empty())
+    {
         return actions;
     }
     let job = wanted.jobs.first().cloned().or_else(|| results.job()).unwrap_or_else(|| "latest".to_owned());
@@ -122,7 +125,10 @@ fn tools(wanted: &Wanted, results: &Results) -> Vec<Action> {
         && open("query_reasoning")
         && let Some((date, model)) = results.worst_day()
     {
-        actions.push(tool("query_reasoning", json!({ "job_id": job, "model": model, "date": date, "limit": 20 })));
+        actions.push(tool(
+            "query_reasoning",
+            json!({ "job_id": job, "model": model, "date": date, "limit": 20 }),
+        ));
     }
     actions
 }

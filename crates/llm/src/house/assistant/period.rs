@@ -44,8 +44,12 @@ pub(super) fn period(text: &str, year: Option<i16>) -> Option<Period> {
     if let Some(quarter) = quarter(&lower) {
         return of_months((year, quarter * 3 - 2), (year, quarter * 3));
     }
-    let seasons: [(&[&str], i8); 4] =
-        [(&["spring", "春"], 3), (&["summer", "夏"], 6), (&["autumn", "fall of", "in the fall", "秋"], 9), (&["winter", "冬"], 12)];
+    let seasons: [(&[&str], i8); 4] = [
+        (&["spring", "春"], 3),
+        (&["summer", "夏"], 6),
+        (&["autumn", "fall of", "in the fall", "秋"], 9),
+        (&["winter", "冬"], 12),
+    ];
     for (names, first) in seasons {
         if names.iter().any(|name| lower.contains(name)) {
             let end = if first == 12 { (year + 1, 2) } else { (year, first + 2) };
@@ -96,7 +100,8 @@ fn months(text: &str) -> Vec<i8> {
 fn is_month_of_may(text: &str, at: usize) -> bool {
     let before = text[..at].split_whitespace().next_back().unwrap_or_default();
     let after = text[at + 3..].split_whitespace().next().unwrap_or_default();
-    let after_is_year = after.starts_with(|c: char| c.is_ascii_digit()) || matches!(after, "to" | "and" | "of");
+    let after_is_year =
+        after.starts_with(|c: char| c.is_ascii_digit()) || matches!(after, "to" | "and" | "of");
     matches!(before, "in" | "of" | "from" | "to" | "until" | "through" | "during") || after_is_year
 }
 
@@ -104,7 +109,8 @@ fn is_month_of_may(text: &str, at: usize) -> bool {
 fn chinese(text: &str) -> Option<i8> {
     const DIGITS: [char; 10] = ['一', '二', '三', '四', '五', '六', '七', '八', '九', '十'];
     let tail: Vec<char> = text.chars().rev().take_while(|c| DIGITS.contains(c)).collect();
-    let value = |c: &char| DIGITS.iter().position(|digit| digit == c).and_then(|at| i8::try_from(at + 1).ok());
+    let value =
+        |c: &char| DIGITS.iter().position(|digit| digit == c).and_then(|at| i8::try_from(at + 1).ok());
     match tail.as_slice() {
         [one] => value(one),
         [one, '十'] => value(one).map(|one| 10 + one),
@@ -119,7 +125,10 @@ fn quarter(text: &str) -> Option<i8> {
         ["q3", "third quarter", "第三季度", "三季度", "3季度"],
         ["q4", "fourth quarter", "第四季度", "四季度", "4季度"],
     ];
-    (1_i8..).zip(NAMES).find(|(_, names)| names.iter().any(|name| text.contains(name))).map(|(number, _)| number)
+    (1_i8..)
+        .zip(NAMES)
+        .find(|(_, names)| names.iter().any(|name| text.contains(name)))
+        .map(|(number, _)| number)
 }
 
 /// Words of letters with their places.

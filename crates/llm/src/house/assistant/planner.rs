@@ -67,7 +67,9 @@ fn run(backtest: &Backtest) -> (String, String) {
     let symbols = backtest.symbols.join(", ");
     let (from, to) = (backtest.period.from, backtest.period.to);
     match symbols.is_empty() {
-        true => (format!("Backtest {who} from {from} to {to}."), format!("回测 {who_zh}，从 {from} 到 {to}。")),
+        true => {
+            (format!("Backtest {who} from {from} to {to}."), format!("回测 {who_zh}，从 {from} 到 {to}。"))
+        }
         false => (
             format!("Backtest {who} on {symbols} from {from} to {to}."),
             format!("回测 {who_zh}，标的 {symbols}，从 {from} 到 {to}。"),

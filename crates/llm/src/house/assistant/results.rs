@@ -16,7 +16,10 @@ impl Results {
     pub(super) fn read(after: &[Message], before: &str) -> Self {
         let mut all = Vec::new();
         // What a person confirmed was done before the question.
-        let confirmed = ["The person has confirmed what waited. It was done; the results: ", "用户已确认等待中的动作。动作已执行，结果："];
+        let confirmed = [
+            "The person has confirmed what waited. It was done; the results: ",
+            "用户已确认等待中的动作。动作已执行，结果：",
+        ];
         for line in before.lines() {
             let found = confirmed.iter().find_map(|mark| line.strip_prefix(mark));
             if let Some(Value::Array(results)) = found.and_then(|json| serde_json::from_str(json).ok()) {
@@ -26,12 +29,15 @@ impl Results {
         for message in after {
             let Ok(value) = serde_json::from_str::<Value>(message.content()) else { continue };
             match message {
-                Message::User { .. } => all.extend(value["action_results"].as_array().cloned().unwrap_or_default()),
+                Message::User { .. } => {
+                    all.extend(value["action_results"].as_array().cloned().unwrap_or_default())
+                }
                 Message::Tool { .. } => all.push(value),
                 Message::Assistant { .. } => {}
             }
         }
-        let lines = before.lines().filter(|line| line.starts_with("Result of task ") || line.starts_with("任务 "));
+        let lines =
+            before.lines().filter(|line| line.starts_with("Result of task ") || line.starts_with("任务 "));
         Self { all, told: lines.flat_map(jobs).last() }
     }
 

@@ -22,7 +22,9 @@ pub(super) fn cannot(without_days: bool, is_worker: bool, language: Language) ->
     let failed = if is_worker { "FAILED: " } else { "" };
     match (without_days, language) {
         (true, Language::English) => {
-            format!("{failed}Over which days? Say for example “from 2012-10-01 to 2012-12-31” or “the autumn of 2012”.")
+            format!(
+                "{failed}Over which days? Say for example “from 2012-10-01 to 2012-12-31” or “the autumn of 2012”."
+            )
         }
         (true, Language::Chinese) => {
             format!("{failed}请说明日期，例如“从 2012-10-01 到 2012-12-31”或“2012年秋天”。")
@@ -166,7 +168,8 @@ fn tasks(list: &Value, depth: usize, lines: &mut Vec<String>) {
     for task in list.as_array().into_iter().flatten() {
         let (id, name) = (&task["task_id"], task["name"].as_str().unwrap_or_default());
         let status = task["status"].as_str().unwrap_or_default();
-        let result = task["result"].as_str().map(|result| format!(" — {}", quoted(result))).unwrap_or_default();
+        let result =
+            task["result"].as_str().map(|result| format!(" — {}", quoted(result))).unwrap_or_default();
         lines.push(format!("{}- {id} {name} [{status}]{result}", "  ".repeat(depth)));
         tasks(&task["children"], depth + 1, lines);
     }
