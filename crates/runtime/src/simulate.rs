@@ -77,6 +77,7 @@ pub async fn run(
         lease: lease.clone(),
         budgets: Budgets::rebuild(config.budget, spent),
         signal,
+        assisting: None,
     });
     let plan = Plan { run: &run, config: &config, dataset: &dataset, job: &job.id, observer };
     let ends = join_all(config.agents.iter().map(|agent| plan.run_agent(agent))).await;
