@@ -7,7 +7,6 @@
 
 use crate::table::ActionSpec;
 use papertape_core::action::Language;
-use papertape_core::id::ContentHash;
 use papertape_core::json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -21,8 +20,8 @@ pub struct Pending {
     pub parameters: Map<String, Value>,
     /// What the person is asked.
     pub question: String,
-    /// Names it: a hash of name and parameters.
-    pub token: ContentHash,
+    /// Names it, of its name and parameters. Short, so that nobody takes it for a key.
+    pub id: String,
 }
 
 impl Pending {
@@ -33,7 +32,7 @@ impl Pending {
             name: spec.name.to_owned(),
             parameters: parameters.clone(),
             question: question(spec, parameters, language),
-            token: json::hash(&json!({ "name": spec.name, "parameters": parameters })),
+            id: json::hash(&json!({ "name": spec.name, "parameters": parameters })).to_hex()[..12].to_owned(),
         }
     }
 }
@@ -44,11 +43,11 @@ pub fn asks_first(spec: &ActionSpec, tainted: bool) -> bool {
     spec.deletes || (spec.spends && tainted)
 }
 
-/// Which of what waits a message confirms: all of it by a yes, those that `tokens` name otherwise.
+/// Which of what waits a message confirms: all of it by a yes, those that `ids` name otherwise.
 #[must_use]
-pub fn confirmed(pending: Vec<Pending>, message: &str, tokens: &[String]) -> Vec<Pending> {
+pub fn confirmed(pending: Vec<Pending>, message: &str, ids: &[String]) -> Vec<Pending> {
     let yes = is_yes(message);
-    pending.into_iter().filter(|one| yes || tokens.contains(&one.token.to_hex())).collect()
+    pending.into_iter().filter(|one| yes || ids.contains(&one.id)).collect()
 }
 
 /// Words that confirm, alone in a message.

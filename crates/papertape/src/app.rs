@@ -1,5 +1,6 @@
 //! Compose: the one place where concrete types meet.
 
+use crate::assistant::{self, Words};
 use crate::config::{Config, Mode, prompt_overrides};
 use crate::embeddings::{self, Embeddings, OutsideTools, VectorIndex};
 use crate::mcp::McpTools;
@@ -43,6 +44,8 @@ pub struct App {
     pub worker: Worker,
     /// Open streams of this process.
     pub streams: Arc<Streams>,
+    /// Words of answers that are being written in this process.
+    pub words: Arc<Words>,
 }
 
 /// How a command uses the record.
@@ -96,10 +99,9 @@ impl App {
     pub fn compose_over(config: Config, store: Store, catalogue: Catalogue) -> Result<Self> {
         let env = |name: &str| std::env::var(name).ok();
         let gateway = Arc::new(Gateway::new(&config.models, &env).context("models")?);
-        let prompts = match &config.prompts.dir {
-            Some(dir) => PromptSet::with_overrides(prompt_overrides(dir)?).context("prompts")?,
-            None => PromptSet::built_in(),
-        };
+        let overrides = config.prompts.dir.as_deref().map(prompt_overrides).transpose()?.unwrap_or_default();
+        let (overrides, of_assistant) = assistant::divided(overrides);
+        let prompts = PromptSet::with_overrides(overrides).context("prompts")?;
         let redactor = redactor(&config, &gateway)?;
         let catalogue = Arc::new(catalogue);
         let model_dir = embeddings::house::dir(&config.data_dir);
@@ -114,6 +116,7 @@ impl App {
             datasets: Arc::new(Opened(Arc::clone(&catalogue))),
             prompts: Arc::new(prompts),
             redactor: Arc::new(redactor),
+            assistant: None,
             calls: Arc::new(Semaphore::new(config.worker.parallel_calls.max(1))),
         };
         let options = WorkerOptions {
@@ -124,7 +127,7 @@ impl App {
         };
         let worker = Worker::new(services.clone(), options);
         let vectors = Arc::default();
-        Ok(Self {
+        let app = Self {
             config: Arc::new(config),
             store,
             services,
@@ -134,7 +137,9 @@ impl App {
             vectors,
             worker,
             streams: Arc::default(),
-        })
+            words: Arc::default(),
+        };
+        assistant::assisted(app, &of_assistant)
     }
 
     /// Tells the worker of this process that there may be a job.
@@ -196,6 +201,13 @@ fn redactor(config: &Config, gateway: &Gateway) -> Result<Redactor> {
         (value.chars().count() >= papertape_core::redact::MIN_SECRET_CHARS)
             .then(|| (variable, value.to_owned()))
     }));
+    if let Some(variable) = config.web_search.service.and(config.web_search.key_variable())
+        && let Key::Found { variable, value } =
+            find_key(variable, Some(variable), &|name| std::env::var(name).ok())
+        && value.expose_secret().chars().count() >= papertape_core::redact::MIN_SECRET_CHARS
+    {
+        secrets.push((variable, value.expose_secret().to_owned()));
+    }
     if let Some(password) = config.database_url.as_deref().and_then(password)
         && password.chars().count() >= papertape_core::redact::MIN_SECRET_CHARS
     {

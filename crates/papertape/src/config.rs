@@ -1,5 +1,6 @@
 //! The configuration: a TOML file, `PAPERTAPE_*` variables over it, and the command line over both.
 
+mod chat;
 mod explain;
 pub mod keys;
 mod load;
@@ -17,6 +18,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+pub use chat::{ChatConfig, SearchService, WebSearchConfig};
 pub use load::file_in_use;
 
 /// Every key, with its default. `docs/configuration.md` explains each.
@@ -56,6 +58,10 @@ pub struct Config {
     pub simulation: SimulationDefaults,
     /// Agents by themselves: what `--agent NAME` and `models: [NAME]` can name.
     pub agents: Vec<AgentConfig>,
+    /// The assistant.
+    pub chat: ChatConfig,
+    /// The service that searches the web for it.
+    pub web_search: WebSearchConfig,
     /// Workers.
     pub worker: WorkerConfig,
     /// The server.
@@ -229,6 +235,8 @@ impl Default for Config {
             prompts: PromptsConfig::default(),
             simulation: SimulationDefaults::default(),
             agents: Vec::new(),
+            chat: ChatConfig::default(),
+            web_search: WebSearchConfig::default(),
             worker: WorkerConfig::default(),
             server: ServerConfig::default(),
         }
@@ -298,6 +306,7 @@ impl Config {
                 bail!("tools.{name}: a name is made of letters, digits and `-`");
             }
         }
+        self.web_search.check().map_err(|reason| anyhow!(reason))?;
         self.download.check().map_err(|reason| anyhow!(reason))?;
         if let Err((field, reason)) = self.simulation.memory.check() {
             bail!("simulation.memory.{field}: {reason}");

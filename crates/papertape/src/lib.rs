@@ -7,6 +7,7 @@
 pub mod address;
 pub mod api;
 pub mod app;
+pub mod assistant;
 pub mod cli;
 pub mod config;
 pub mod embeddings;

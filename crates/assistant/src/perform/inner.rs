@@ -1,9 +1,9 @@
 //! What the assistant's own jobs read and write beside a model's actions. No model can ask for it.
 
 use super::{Arguments, Performer, failed, reply, unavailable};
-use papertape_core::json;
+use papertape_core::chat::ChatMessage;
 use papertape_core::message::CallFailure;
-use papertape_core::plan::{PlanChanges, PlanWrite, TaskChanges, TaskWrite};
+use papertape_core::plan::{PlanChanges, PlanWrite, Task, TaskChanges, TaskWrite};
 use papertape_core::record::JobStatus;
 use papertape_core::tape::Acted;
 use serde_json::{Value, json};
@@ -27,14 +27,30 @@ impl Performer<'_> {
         let turn = turn.ok_or_else(|| failed(format!("the job {job} answers no message")))?;
         let history =
             self.chats.history(&turn.session.id, turn.user.n, HISTORY).await.map_err(unavailable)?;
-        let data = json!({ "turn": { "session": turn.session, "user": turn.user, "assistant": turn.assistant },
-            "history": history });
+        // When things were written is no part of what an answer follows from.
+        let said = |message: &ChatMessage| {
+            json!({ "id": message.id, "role": message.role, "content": message.content,
+                "metadata": message.metadata })
+        };
+        let session = json!({ "id": turn.session.id, "language": turn.session.language,
+            "plan_id": turn.session.plan_id });
+        let data = json!({
+            "turn": { "session": session, "user": said(&turn.user), "assistant": said(&turn.assistant) },
+            "history": history.iter().map(said).collect::<Vec<_>>(),
+        });
         Ok(reply("", data))
     }
 
     pub(super) async fn whole_plan(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
         let plan = self.plan(given.plan()?).await?;
         let tasks = self.plans.tasks(plan.id).await.map_err(unavailable)?;
+        let task = |task: &Task| {
+            json!({ "id": task.id, "parent_id": task.parent_id, "name": task.name, "status": task.status,
+                "instruction": task.instruction, "dependencies": task.dependencies,
+                "execution_result": task.execution_result })
+        };
+        let tasks: Vec<Value> = tasks.iter().map(task).collect();
+        let plan = json!({ "id": plan.id, "name": plan.name, "goal": plan.goal });
         Ok(reply("", json!({ "plan": plan, "tasks": tasks })))
     }
 
@@ -69,7 +85,7 @@ impl Performer<'_> {
             format!("plan {} “{}” is {status}", plan.id, plan.name),
             format!("计划 {}“{}”：{status}", plan.id, plan.name),
         );
-        let mut acted = reply(message, json::to_value(&json!({ "status": status })));
+        let mut acted = reply(message, json!({ "status": status }));
         acted.reply.plan = Some(plan.id);
         let changes = PlanChanges { status: Some(status), ..PlanChanges::default() };
         acted.effects = vec![self.change(PlanWrite::Update { plan: plan.id, changes })];

@@ -178,6 +178,7 @@ impl Performer<'_> {
         let id = origin.job_id();
         if self.queue.job(&id).await.map_err(unavailable)?.is_none() {
             let mut config = json!({ "settings": self.config["settings"], "budget": self.config["budget"] });
+            config["language"] = self.language.as_str().into();
             config[part] = what;
             config["started_by"] = self.lease.job.as_str().into();
             let fingerprint = json::hash(&config);

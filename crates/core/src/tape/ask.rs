@@ -47,12 +47,22 @@ impl Session {
                 session.commit(end).await?;
                 return Ok(result);
             }
-            Lookup::Open { .. } | Lookup::Absent if held.is_some() => {
-                // Nothing is announced, for nothing is done.
-                let result = Err(held.unwrap_or_else(nothing));
-                let mut end = asked.end(session, &result, outcome_kind(&result), None, None, E::content);
-                end.extend(effect.ended(session.redactor(), &result));
-                session.commit(end).await?;
+            found @ (Lookup::Open { .. } | Lookup::Absent) if held.is_some() => {
+                // Nothing is sent, so it is announced and ended in one transaction.
+                let failure = held.unwrap_or_else(nothing);
+                let number = if let Lookup::Open { attempts } = found { attempts } else { 1 };
+                let error = Some(failure.message.clone());
+                let attempt = AttemptEnd { number, error, ..AttemptEnd::default() };
+                let mut writes = Vec::new();
+                if matches!(found, Lookup::Absent) {
+                    writes = session.new_texts(asked.texts.iter().cloned());
+                    writes.push(Write::Intent(asked.intent()));
+                }
+                let result = redacted(session.redactor(), Err(failure), E::OPAQUE);
+                let attempt = Some(redacted_attempt(session.redactor(), attempt));
+                writes.extend(asked.end(session, &result, outcome_kind(&result), attempt, None, E::content));
+                writes.extend(effect.ended(session.redactor(), &result));
+                session.commit(writes).await?;
                 return Ok(result);
             }
             Lookup::Open { attempts } => {
@@ -66,11 +76,7 @@ impl Session {
             Lookup::Absent => {
                 session.host().admit(&path, effect.model_request()).await?;
                 let mut writes = session.new_texts(asked.texts.iter().cloned());
-                writes.push(Write::Intent(Intent {
-                    path: path.clone(),
-                    digest: asked.step.digest,
-                    request_ref: asked.request_ref,
-                }));
+                writes.push(Write::Intent(asked.intent()));
                 writes.extend(effect.announced(session.redactor()));
                 session.commit(writes).await?;
                 1
@@ -223,6 +229,14 @@ pub(super) struct Asked {
 }
 
 impl Asked {
+    fn intent(&self) -> Intent {
+        Intent {
+            path: self.step.path.clone(),
+            digest: self.step.digest,
+            request_ref: self.request_ref,
+        }
+    }
+
     fn end<T: serde::Serialize>(
         &self,
         session: &Session,

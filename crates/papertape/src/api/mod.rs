@@ -8,6 +8,7 @@ pub mod error;
 mod actions;
 mod branch;
 mod cancel;
+mod chat;
 mod dataset;
 mod datasets;
 mod desk;
@@ -21,6 +22,7 @@ mod jobs;
 mod landing;
 mod live;
 mod memory;
+mod plan_jobs;
 mod plans;
 mod queued;
 mod reasoning;
@@ -34,6 +36,8 @@ mod steps;
 mod stream;
 mod tasks;
 mod trigger;
+
+pub(crate) use trigger::simulation;
 
 use crate::app::App;
 use anyhow::{Context as _, Result};
@@ -61,6 +65,7 @@ use utoipa_axum::routes;
     tags(
         (name = "simulation", description = "Start, watch, stop and resume simulations"),
         (name = "record", description = "What agents were shown, said, decided and did"),
+        (name = "chat", description = "Conversations with the assistant"),
         (name = "plans", description = "Plans, their tasks, and what was done for them"),
         (name = "data", description = "Datasets"),
         (name = "memory", description = "What traders remember, and what of it they were given"),
@@ -84,6 +89,11 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(plans::plan, plans::update, plans::delete))
         .routes(routes!(tasks::tasks, tasks::create))
         .routes(routes!(tasks::task, tasks::update, tasks::delete))
+        .routes(routes!(plan_jobs::decompose))
+        .routes(routes!(plan_jobs::execute))
+        .routes(routes!(chat::message))
+        .routes(routes!(chat::sessions))
+        .routes(routes!(chat::session))
         .routes(routes!(actions::jobs))
         .routes(routes!(job::plan_job))
         .routes(routes!(actions::actions))

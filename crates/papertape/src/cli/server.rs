@@ -47,12 +47,26 @@ impl Server {
 
     /// Sends a request; `path` is given segment by segment.
     pub(super) async fn post(&self, path: &[&str], body: &Value) -> Result<Value> {
+        self.post_in(path, body, None).await
+    }
+
+    /// The same, for a reader of this language.
+    pub(super) async fn post_in(
+        &self,
+        path: &[&str],
+        body: &Value,
+        language: Option<&str>,
+    ) -> Result<Value> {
         let mut url: Url = self.address.url.parse().context("the server's address cannot be read")?;
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.extend(path);
         }
         let unreachable = || format!("the server at {} does not answer", self.address.url);
-        let response = self.client.post(url).json(body).send().await;
+        let mut request = self.client.post(url).json(body);
+        if let Some(language) = language {
+            request = request.header(reqwest::header::ACCEPT_LANGUAGE, language);
+        }
+        let response = request.send().await;
         let response = response.map_err(reqwest::Error::without_url).with_context(unreachable)?;
         let status = response.status();
         let answer: Value =
@@ -62,6 +76,7 @@ impl Server {
         }
         let message = answer["message"].as_str().unwrap_or("it gives no reason").to_owned();
         match (status, path) {
+            (StatusCode::NOT_FOUND, ["chat", ..]) => Err(super::failure::not_found(message)),
             (StatusCode::NOT_FOUND, [_, job, ..]) => Err(no_job(job)),
             (StatusCode::BAD_REQUEST, _) => Err(usage(message)),
             (StatusCode::CONFLICT, _) => Err(anyhow!(message)),

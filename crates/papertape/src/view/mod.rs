@@ -4,6 +4,7 @@
 //! here, at the edge, and nowhere before. Nothing here writes, and nothing knows HTTP.
 
 mod actions;
+mod chat;
 mod datasets;
 mod desk_state;
 mod health;
@@ -21,8 +22,12 @@ mod traces;
 pub mod vocabulary;
 
 pub use actions::{
-    ActionsAnswer, ActionsQuery, LogEntry, LogQuery, PlanJobAnswer, PlanJobsAnswer, SummaryItem, actions, decompose_job, plan_job,
-    plan_jobs,
+    ActionsAnswer, ActionsQuery, LogEntry, LogQuery, PlanJobAnswer, PlanJobsAnswer, SummaryItem, actions,
+    decompose_job, plan_job, plan_jobs,
+};
+pub use chat::{
+    ChatMessageAnswer, ChatQuery, ChatSessionAnswer, ChatSessionSummary, ChatSessionsAnswer, chat_message, chat_session,
+    chat_sessions,
 };
 pub use datasets::{DatasetAnswer, DatasetsAnswer, DatasetsQuery, dataset, datasets};
 pub use desk_state::{DeskStateAnswer, desk_state, desk_states};

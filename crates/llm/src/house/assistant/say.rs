@@ -1,6 +1,7 @@
 //! What the house's assistant says. Figures are those of results; texts of others are quoted in short.
 
 use super::super::day::Language;
+use super::super::words;
 use super::next::Action;
 use super::results::Results;
 use serde_json::Value;
@@ -177,7 +178,8 @@ fn tasks(list: &Value, depth: usize, lines: &mut Vec<String>) {
 
 /// The beginning of a text, on one line.
 fn quoted(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = text.lines().filter(|line| !words::is_label(line));
+    let line = said.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(QUOTED_CHARS) {
         Some((at, _)) => format!("{}…", &line[..at]),
         None => line,
