@@ -64,8 +64,7 @@ pub async fn answer(
         words: Some(words.chars().take(WORDS_CHARS).collect()),
     };
     let waiting = turn.history.iter().rev().find(|past| past.is_assistant()).map(Said::pending);
-    let ids: Vec<String> =
-        serde_json::from_value(turn.user.metadata["confirm"].clone()).unwrap_or_default();
+    let ids: Vec<String> = serde_json::from_value(turn.user.metadata["confirm"].clone()).unwrap_or_default();
     let pending = confirm::confirmed(waiting.unwrap_or_default(), words, &ids);
     let mut scope = ctx.child(Key::node("confirmed"))?;
     let done = talk::confirmed(&mut scope, &mut about, options(settings), pending).await?;

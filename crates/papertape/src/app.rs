@@ -16,7 +16,7 @@ use papertape_market::download::SourceName;
 use papertape_runtime::clock::SystemClock;
 use papertape_runtime::services::{Datasets, Services};
 use papertape_runtime::worker::{Worker, WorkerOptions};
-use papertape_store::{Store, Target};
+use papertape_store::{PortableFiles, Projector, Store, Target};
 use secrecy::ExposeSecret as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -46,6 +46,8 @@ pub struct App {
     pub streams: Arc<Streams>,
     /// Words of answers that are being written in this process.
     pub words: Arc<Words>,
+    /// Keeps the plans' portable files up to date, in a process that writes.
+    projector: Option<Arc<Projector>>,
 }
 
 /// How a command uses the record.
@@ -138,8 +140,36 @@ impl App {
             worker,
             streams: Arc::default(),
             words: Arc::default(),
+            projector: None,
         };
         assistant::assisted(app, &of_assistant)
+    }
+
+    /// The portable files of this record's plans.
+    #[must_use]
+    pub fn portable_files(&self) -> PortableFiles {
+        PortableFiles::new(
+            self.store.clone(),
+            self.config.data_dir.clone(),
+            Arc::clone(&self.services.redactor),
+        )
+    }
+
+    /// From now on the plans' portable files are kept up to date. Those of dev mode, whose data may go at
+    /// any start, have none.
+    #[must_use]
+    pub fn with_portable_files(mut self) -> Self {
+        if self.config.mode == Mode::Prod && self.projector.is_none() {
+            self.projector = Some(Arc::new(Projector::start(self.portable_files())));
+        }
+        self
+    }
+
+    /// Resolves when what was committed stands in the portable files too.
+    pub async fn settle(&self) {
+        if let Some(projector) = &self.projector {
+            projector.flush().await;
+        }
     }
 
     /// Tells the worker of this process that there may be a job.

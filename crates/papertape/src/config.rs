@@ -4,6 +4,7 @@ mod chat;
 mod explain;
 pub mod keys;
 mod load;
+mod settings;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use papertape_agents::config::AgentConfig;
@@ -20,6 +21,7 @@ use std::path::{Path, PathBuf};
 
 pub use chat::{ChatConfig, SearchService, WebSearchConfig};
 pub use load::file_in_use;
+pub use settings::{ChatSettings, JobsSettings, Settings};
 
 /// Every key, with its default. `docs/configuration.md` explains each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -66,6 +68,8 @@ pub struct Config {
     pub worker: WorkerConfig,
     /// The server.
     pub server: ServerConfig,
+    /// What the product does of its own accord.
+    pub settings: Settings,
 }
 
 /// What says what reflections mean.
@@ -239,6 +243,7 @@ impl Default for Config {
             web_search: WebSearchConfig::default(),
             worker: WorkerConfig::default(),
             server: ServerConfig::default(),
+            settings: Settings::default(),
         }
     }
 }
@@ -307,6 +312,7 @@ impl Config {
             }
         }
         self.web_search.check().map_err(|reason| anyhow!(reason))?;
+        self.settings.check().map_err(|reason| anyhow!(reason))?;
         self.download.check().map_err(|reason| anyhow!(reason))?;
         if let Err((field, reason)) = self.simulation.memory.check() {
             bail!("simulation.memory.{field}: {reason}");

@@ -12,6 +12,7 @@ pub mod cli;
 pub mod config;
 pub mod embeddings;
 pub mod mcp;
+pub mod retention;
 pub mod streams;
 pub mod trigger;
 pub mod view;

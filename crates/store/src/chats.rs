@@ -40,10 +40,7 @@ impl Chats for Store {
         }))
     }
 
-    fn session<'a>(
-        &'a self,
-        session: &'a ChatId,
-    ) -> BoxFuture<'a, Result<Option<ChatSession>, RecordError>> {
+    fn session<'a>(&'a self, session: &'a ChatId) -> BoxFuture<'a, Result<Option<ChatSession>, RecordError>> {
         let session = session.clone();
         port(self.read(move |db| {
             let session = session.clone();
@@ -152,10 +149,8 @@ async fn add(db: &mut dyn Db, message: ChatMessage) -> Result<ChatMessage, Store
         message.job_id.as_ref(),
         message.created_at
     ];
-    let mut row = db
-        .row(sql, values)
-        .await?
-        .ok_or_else(|| StoreError::inconsistent("a new message has no id"))?;
+    let mut row =
+        db.row(sql, values).await?.ok_or_else(|| StoreError::inconsistent("a new message has no id"))?;
     Ok(ChatMessage { id: row.get()?, ..message })
 }
 
@@ -220,9 +215,8 @@ async fn sessions(db: &mut dyn Db, page: &PageRequest) -> Result<Page<ChatSessio
     let limit = Value::from(SESSIONS.limit(page) + 1);
     statement.add(" ORDER BY created_at DESC, id DESC LIMIT ?", [limit]);
     let found = statement.query(db).await?.into_iter().map(read_session).collect::<Result<_, _>>()?;
-    Ok(SESSIONS.page(page, found, |session| {
-        vec![to_micros(session.created_at).into(), session.id.as_str().into()]
-    }))
+    Ok(SESSIONS
+        .page(page, found, |session| vec![to_micros(session.created_at).into(), session.id.as_str().into()]))
 }
 
 const MESSAGE: &str = "id, session_id, n, role, content, metadata, job_id, created_at";

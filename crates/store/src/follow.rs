@@ -19,6 +19,18 @@ struct Shared {
     /// Jobs of which other processes have not been told yet; `None` where there are none to tell.
     untold: Mutex<Option<BTreeSet<JobId>>>,
     tell: Notify,
+    /// What is new for one who follows all jobs; `None` where nobody does.
+    news: Mutex<Option<News>>,
+    new: Notify,
+}
+
+/// Jobs that may have something new.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct News {
+    /// These.
+    pub(crate) jobs: BTreeSet<JobId>,
+    /// Any: something may have been missed.
+    pub(crate) any: bool,
 }
 
 /// Says when a job has something new. Dropping it ends the following.
@@ -76,12 +88,40 @@ impl Hub {
         if let Some(sender) = lock(&self.0.jobs).get(job) {
             sender.send_replace(());
         }
+        if let Some(news) = lock(&self.0.news).as_mut() {
+            news.jobs.insert(job.clone());
+            self.0.new.notify_one();
+        }
+    }
+
+    /// From now on, what is new of any job is kept for [`Self::news`].
+    pub(crate) fn follow_all(&self) {
+        lock(&self.0.news).get_or_insert_default();
+    }
+
+    /// Waits until there is something new of some job. There is one who asks.
+    pub(crate) async fn news(&self) {
+        loop {
+            if lock(&self.0.news).as_ref().is_some_and(|news| news.any || !news.jobs.is_empty()) {
+                return;
+            }
+            self.0.new.notified().await;
+        }
+    }
+
+    /// Takes what is new.
+    pub(crate) fn take_news(&self) -> News {
+        lock(&self.0.news).as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Wakes all: something may have been missed.
     pub(crate) fn wake_all(&self) {
         for sender in lock(&self.0.jobs).values() {
             sender.send_replace(());
+        }
+        if let Some(news) = lock(&self.0.news).as_mut() {
+            news.any = true;
+            self.0.new.notify_one();
         }
     }
 
@@ -131,6 +171,24 @@ mod tests {
         assert_eq!(hub.followed(), 1, "one still follows");
         drop(first);
         assert_eq!(hub.followed(), 0, "nobody follows");
+    }
+
+    /// Who follows all jobs is told of each, and of what may have been missed.
+    #[test]
+    fn one_can_follow_all_jobs() {
+        let hub = Hub::default();
+        let job = JobId::new("one");
+        hub.committed(&job);
+        hub.follow_all();
+        assert!(hub.news().now_or_never().is_none(), "nobody followed then");
+        hub.committed(&job);
+        hub.committed(&job);
+        assert!(hub.news().now_or_never().is_some());
+        assert_eq!(hub.take_news(), News { jobs: BTreeSet::from([job]), any: false });
+        hub.wake_all();
+        assert!(hub.news().now_or_never().is_some());
+        assert!(hub.take_news().any);
+        assert!(hub.news().now_or_never().is_none());
     }
 
     /// What others are to be told is told once, however many commits there were.

@@ -32,6 +32,7 @@ mod fence;
 mod follow;
 mod migrate;
 mod plans;
+mod portable;
 mod postgres;
 mod queue;
 mod read;
@@ -46,13 +47,14 @@ mod verify;
 
 pub use error::StoreError;
 pub use follow::Follower;
+pub use papertape_core::page::{Page, PageRequest};
+pub use portable::{FileReport, PortableFiles, Projector};
 pub use read::{
     AnalysisFilter, ArchiveRow, CompletedDay, Counts, DailyValue, DayCounts, DayRow, ExposureView,
     GivenMemory, Instructions, JobDetails, JobEvent, JobFilter, JobOverview, JobTail, MemoryFilter,
-    MessageView, NewestJob, Remembered, ResultFilter, SessionFilter, SessionResult,
-    SessionView, StepView, TradeFilter, Used,
+    MessageView, NewestJob, Remembered, ResultFilter, SessionFilter, SessionResult, SessionView, StepView,
+    TradeFilter, Used,
 };
-pub use papertape_core::page::{Page, PageRequest};
 pub use store::{Store, Target};
 pub use vectors::{StoredVector, VectorFor};
 pub use verify::{Broken, ChainReport, SessionHead};

@@ -177,7 +177,7 @@ fn sqlite_version(connection: &Connection) -> Result<i64, StoreError> {
 }
 
 /// Copies the file to `NAME.v1-backup`, or the first such name that is free.
-fn back_up(connection: &Connection, path: &Path, version: i64) -> Result<PathBuf, StoreError> {
+pub(crate) fn back_up(connection: &Connection, path: &Path, version: i64) -> Result<PathBuf, StoreError> {
     let named = |suffix: String| {
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".v{version}-backup{suffix}"));

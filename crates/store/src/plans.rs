@@ -133,19 +133,14 @@ pub(crate) async fn skip_plan_ids(db: &mut dyn Db, through: PlanId) -> Result<()
 
 /// Applies a change, or refuses it. The transaction around it is the caller's, and is to be taken back
 /// where it is refused.
-pub(crate) async fn apply(
-    db: &mut dyn Db,
-    write: &PlanWrite,
-    at: Timestamp,
-) -> Result<Written, StoreError> {
+pub(crate) async fn apply(db: &mut dyn Db, write: &PlanWrite, at: Timestamp) -> Result<Written, StoreError> {
     match write {
         PlanWrite::Create(new) => create(db, new, at).await,
         PlanWrite::Update { plan, changes } => {
             changes.check()?;
             let sql = "UPDATE plans SET name = coalesce($1, name), goal = coalesce($2, goal),
                 status = coalesce($3, status), updated_at = $4 WHERE id = $5";
-            let values =
-                params![changes.name.as_ref(), changes.goal.as_ref(), changes.status, at, *plan];
+            let values = params![changes.name.as_ref(), changes.goal.as_ref(), changes.status, at, *plan];
             found(db.execute(sql, values).await?, *plan)
         }
         PlanWrite::Delete { plan } => {
@@ -157,9 +152,7 @@ pub(crate) async fn apply(
             found(db.execute(sql, params![at, *plan]).await?, *plan)?;
             let mut tree = tree(db, *plan).await?;
             let fresh = match write {
-                TaskWrite::Create(new) if new.id.is_none() => {
-                    next_id(db, IdKind::Task).await?
-                }
+                TaskWrite::Create(new) if new.id.is_none() => next_id(db, IdKind::Task).await?,
                 // Not asked for.
                 _ => 0,
             };
@@ -194,7 +187,8 @@ async fn create(db: &mut dyn Db, new: &NewPlan, at: Timestamp) -> Result<Written
         None => PlanId(next_id(db, IdKind::Plan).await?),
     };
     let origin = new.origin.as_ref();
-    let sql = "INSERT INTO plans (id, name, goal, status, chat_session_id, created_at, updated_at, origin_job,
+    let sql =
+        "INSERT INTO plans (id, name, goal, status, chat_session_id, created_at, updated_at, origin_job,
         origin_path) VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8) ON CONFLICT (id) DO NOTHING";
     let values = params![
         id,
@@ -269,7 +263,8 @@ fn read_task(mut row: Row) -> Result<Task, StoreError> {
 
 async fn tree(db: &mut dyn Db, plan: PlanId) -> Result<Tree, StoreError> {
     let sql = format!("SELECT {TASK} FROM plan_tasks WHERE plan_id = $1");
-    let tasks = db.query(&sql, params![plan]).await?.into_iter().map(read_task).collect::<Result<Vec<_>, _>>();
+    let tasks =
+        db.query(&sql, params![plan]).await?.into_iter().map(read_task).collect::<Result<Vec<_>, _>>();
     Ok(Tree::new(plan, tasks?))
 }
 

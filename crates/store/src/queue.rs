@@ -311,7 +311,7 @@ async fn cancel(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>, Store
     row.map(|mut row| row.get()).transpose()
 }
 
-async fn status_event(
+pub(crate) async fn status_event(
     db: &mut dyn Db,
     fence: &mut Fence,
     status: JobStatus,

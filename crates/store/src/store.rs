@@ -115,6 +115,15 @@ impl Store {
         Self { engine, hub }
     }
 
+    /// Hears of every job's commits from now on, those of other processes included.
+    pub(crate) fn follow_all(&self) -> &Hub {
+        if let Engine::Postgres(engine) = &self.engine {
+            engine.listen(&self.hub);
+        }
+        self.hub.follow_all();
+        &self.hub
+    }
+
     pub(crate) fn hub(&self) -> &Hub {
         &self.hub
     }

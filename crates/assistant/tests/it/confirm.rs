@@ -33,7 +33,8 @@ fn words_and_tokens_confirm() {
     for yes in ["yes", "Yes!", " OK. ", "go ahead", "是", "好的。", "确认", "Yes, please"] {
         assert!(is_yes(yes), "{yes}");
     }
-    for no in ["", "no", "yes but not plan 3", "不是", "yesterday", "delete everything", "好的，但是先别"] {
+    for no in ["", "no", "yes but not plan 3", "不是", "yesterday", "delete everything", "好的，但是先别"]
+    {
         assert!(!is_yes(no), "{no}");
     }
     let both = vec![pending("delete_plan", 1), pending("delete_plan", 2)];
@@ -48,7 +49,10 @@ fn words_and_tokens_confirm() {
 #[test]
 fn languages_are_told() {
     assert_eq!((of_text("Hello"), of_text("看 AAPL")), (Language::En, Language::Zh));
-    assert_eq!((of_tag("en_GB.UTF-8"), of_tag("zh-Hans"), of_tag("C"), of_tag("de")), (Some(Language::En), Some(Language::Zh), None, None));
+    assert_eq!(
+        (of_tag("en_GB.UTF-8"), of_tag("zh-Hans"), of_tag("C"), of_tag("de")),
+        (Some(Language::En), Some(Language::Zh), None, None)
+    );
 }
 
 /// Goal: the paragraph has a line an action, in the reader's language, and a long message is cut.
@@ -56,7 +60,12 @@ fn languages_are_told() {
 fn actions_are_summed_up() {
     let row = ActionDraft {
         message: Some("x ".repeat(400)),
-        ..ActionDraft::of(ActionKind::PlanOperation, "create_plan", ActionStatus::Completed, "turn#1/action#1")
+        ..ActionDraft::of(
+            ActionKind::PlanOperation,
+            "create_plan",
+            ActionStatus::Completed,
+            "turn#1/action#1",
+        )
     };
     let text = |language| paragraph(&summarise([&row], language), language).expect("there are actions");
     assert!(text(Language::Zh).starts_with("动作摘要：\n1. plan_operation/create_plan → 成功（x x"));

@@ -23,8 +23,12 @@ fn every_prompt_is_filled_in() {
     let prompts = Prompts::built_in();
     for language in [Language::En, Language::Zh] {
         for name in ["chat", "task"] {
-            let told = instructions(&prompts, name, &speaker(language, Form::Structured), any).expect("a prompt");
-            assert!(ACTIONS.iter().all(|spec| told.contains(&format!("{}/{}", spec.kind, spec.name))), "{told}");
+            let told =
+                instructions(&prompts, name, &speaker(language, Form::Structured), any).expect("a prompt");
+            assert!(
+                ACTIONS.iter().all(|spec| told.contains(&format!("{}/{}", spec.kind, spec.name))),
+                "{told}"
+            );
             let bare = instructions(&prompts, name, &speaker(language, Form::Tools), any).expect("a prompt");
             assert!(!bare.contains("create_plan") && !bare.contains("{%"), "{bare}");
         }
@@ -43,8 +47,12 @@ fn every_prompt_is_filled_in() {
 #[test]
 fn prompts_can_be_replaced() {
     let one = |name: &str, text: &str| BTreeMap::from([(name.to_owned(), text.to_owned())]);
-    let replaced = Prompts::with_overrides(&one("assistant/decompose.en.md", "At most {{ max_children }}")).expect("a set");
-    assert_eq!(replaced.render("decompose", Language::En, json!({ "max_children": 2 })).expect("a prompt"), "At most 2");
+    let replaced = Prompts::with_overrides(&one("assistant/decompose.en.md", "At most {{ max_children }}"))
+        .expect("a set");
+    assert_eq!(
+        replaced.render("decompose", Language::En, json!({ "max_children": 2 })).expect("a prompt"),
+        "At most 2"
+    );
     assert_ne!(replaced.hash(), Prompts::built_in().hash());
     let unknown = Prompts::with_overrides(&one("assistant/none.en.md", "x")).expect_err("unknown");
     assert!(unknown.reason.contains("assistant/chat.en.md"), "{unknown}");

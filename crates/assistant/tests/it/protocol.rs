@@ -52,11 +52,26 @@ fn faults_are_kept_and_named() {
     check(json!([{ "name": "create_plan" }]), "`name` is missing");
     check(json!([{ "name": "create_plan", "parameters": [] }]), "`parameters` must be an object");
     check(json!([{ "name": "create_plan", "parameters": { "name": " " } }]), "`name` is empty");
-    check(json!([{ "name": "create_plan", "parameters": { "name": "a", "nmae": 1 } }]), "there is no parameter `nmae`");
-    check(json!([{ "name": "delete_plan", "parameters": { "plan_id": -1 } }]), "`plan_id` must be a whole number");
-    check(json!([{ "name": "delete_plan", "parameters": { "plan_id": 1.5 } }]), "`plan_id` must be a whole number");
-    check(json!([{ "name": "run_simulation", "parameters": { "end_date": "2012-13-01" } }]), "`end_date` must be a day");
-    check(json!([{ "name": "run_simulation", "parameters": { "end_date": "2012-10-01", "symbols": [1] } }]), "`symbols` must be a list of texts");
+    check(
+        json!([{ "name": "create_plan", "parameters": { "name": "a", "nmae": 1 } }]),
+        "there is no parameter `nmae`",
+    );
+    check(
+        json!([{ "name": "delete_plan", "parameters": { "plan_id": -1 } }]),
+        "`plan_id` must be a whole number",
+    );
+    check(
+        json!([{ "name": "delete_plan", "parameters": { "plan_id": 1.5 } }]),
+        "`plan_id` must be a whole number",
+    );
+    check(
+        json!([{ "name": "run_simulation", "parameters": { "end_date": "2012-13-01" } }]),
+        "`end_date` must be a day",
+    );
+    check(
+        json!([{ "name": "run_simulation", "parameters": { "end_date": "2012-10-01", "symbols": [1] } }]),
+        "`symbols` must be a list of texts",
+    );
     let broken = of(r#"{"llm_reply": {"message": "a"}, "actions": [}"#);
     assert_eq!(broken.actions[0].name, UNREADABLE);
     let many: Vec<Value> = (0..=MOST_ACTIONS).map(|_| json!({ "name": "help" })).collect();
@@ -73,7 +88,10 @@ fn small_slips_are_forgiven() {
     ] }).to_string());
     assert_eq!(faults(&reply), Vec::<String>::new());
     let [run, plan] = &reply.actions[..] else { panic!("two: {reply:?}") };
-    assert_eq!(Value::Object(run.parameters.clone()), json!({ "end_date": "2012-10-02", "symbols": ["AAPL"], "wait": false, "seed": 5 }));
+    assert_eq!(
+        Value::Object(run.parameters.clone()),
+        json!({ "end_date": "2012-10-02", "symbols": ["AAPL"], "wait": false, "seed": 5 })
+    );
     assert_eq!((run.blocking, run.retry.max_retries, run.retry.backoff), (false, 5, Duration::from_secs(60)));
     assert_eq!(Value::Object(plan.parameters.clone()), json!({ "name": "7" }));
     assert_eq!(plan.kind.as_str(), "plan_operation", "the table knows the kind");
@@ -82,7 +100,11 @@ fn small_slips_are_forgiven() {
 /// Goal: native calls are actions, text beside them is the message, and arguments that are no object are told.
 #[test]
 fn native_calls_are_read() {
-    let call = |id: &str, name: &str, arguments: Value| ToolCall { id: id.to_owned(), name: name.to_owned(), arguments };
+    let call = |id: &str, name: &str, arguments: Value| ToolCall {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        arguments,
+    };
     let reply = read(&ModelReply {
         text: "I look.".to_owned(),
         tool_calls: vec![call("1", "help", json!({})), call("2", "list_plans", json!("{oops"))],
@@ -101,7 +123,8 @@ fn the_table_is_whole() {
     assert_eq!((names.len(), ACTIONS.len()), (24, 24));
     let by_kind = |kind: &str| ACTIONS.iter().filter(|spec| spec.kind.as_str() == kind).count();
     assert_eq!(
-        ["plan_operation", "task_operation", "tool_operation", "context_request", "system_operation"].map(by_kind),
+        ["plan_operation", "task_operation", "tool_operation", "context_request", "system_operation"]
+            .map(by_kind),
         [4, 9, 9, 1, 1]
     );
     let allowed = schema()["properties"]["actions"]["items"]["properties"]["name"]["enum"].clone();

@@ -230,11 +230,7 @@ pub(super) struct Asked {
 
 impl Asked {
     fn intent(&self) -> Intent {
-        Intent {
-            path: self.step.path.clone(),
-            digest: self.step.digest,
-            request_ref: self.request_ref,
-        }
+        Intent { path: self.step.path.clone(), digest: self.step.digest, request_ref: self.request_ref }
     }
 
     fn end<T: serde::Serialize>(

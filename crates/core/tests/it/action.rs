@@ -20,13 +20,13 @@ fn a_row_is_redacted_counted_and_cut() {
     let draft = ActionDraft {
         user_message: Some(secret.to_owned()),
         message: Some(format!("{} {secret}", "x".repeat(5000))),
-        details: Some(json!({ "nested": [secret], "api_key": "whatever it is" })),
+        details: Some(json!({ "nested": [secret], "api_key": "Zq81-f3Kd-0aVx7" })),
         name: secret.to_owned(),
         ..row("web_search", ActionStatus::Running, "turn#1/action#1")
     };
     let entry = ActionEntry::redacted(&redactor, draft);
     let text = format!("{:?}", entry.row());
-    assert!(!text.contains("correct-horse-battery") && !text.contains("whatever it is"), "{text}");
+    assert!(!text.contains("correct-horse-battery") && !text.contains("Zq81-f3Kd-0aVx7"), "{text}");
     assert_eq!(entry.redactions(), 5);
     assert!(entry.row().message.as_ref().is_some_and(|message| message.chars().count() <= 4096));
     assert_eq!(entry.success(), None);

@@ -14,6 +14,7 @@ mod market_rows;
 mod market_view;
 mod market_within;
 mod metric_oracle;
+mod plan;
 mod provenance;
 mod redact_corpus;
 mod redact_exact;

@@ -23,7 +23,8 @@ fn ask(name: &str, hold: Option<ActionHold>) -> ActionAsk {
 
 /// Deletes the plan of the action's path.
 fn acted(message: &str) -> Acted {
-    let write = Clean::of(&Redactor::new(Vec::new()).expect("a redactor"), PlanWrite::Delete { plan: PlanId(3) });
+    let write =
+        Clean::of(&Redactor::new(Vec::new()).expect("a redactor"), PlanWrite::Delete { plan: PlanId(3) });
     let reply = ActionReply { message: message.to_owned(), data: json!({ "n": 1 }), plan: Some(PlanId(3)) };
     Acted { reply, effects: vec![Write::Plan(Box::new(write))] }
 }
@@ -62,7 +63,10 @@ fn rows_come_before_and_after() {
     assert_eq!(stage.kept().plans.len(), 1);
     let trace = host.trace();
     let place = |what: &str| trace.iter().position(|one| one == what).expect("it happened");
-    assert!(place("commit 3") < place("call action#1") && place("answer action#1") < place("commit 4"), "{trace:?}");
+    assert!(
+        place("commit 3") < place("call action#1") && place("answer action#1") < place("commit 4"),
+        "{trace:?}"
+    );
 }
 
 /// Goal: killed at any boundary and run again, the action is in the log once as running and once as
@@ -95,7 +99,8 @@ fn a_crash_anywhere_does_it_once() {
 fn what_is_held_is_not_done() {
     let stage = Stage::new();
     let (result, host) = stage.run(stage.host(), async |mut ctx: Ctx| {
-        let refused = ctx.action(ask("fly", Some(ActionHold::Refused("there is no action `fly`".to_owned())))).await?;
+        let refused =
+            ctx.action(ask("fly", Some(ActionHold::Refused("there is no action `fly`".to_owned())))).await?;
         let waits = ctx.action(ask("delete_plan", Some(ActionHold::Waits("Shall I?".to_owned())))).await?;
         Ok((refused, waits))
     });

@@ -115,10 +115,7 @@ pub(super) async fn update(
     params(("plan_id" = i64, Path, description = "The plan")),
     responses((status = 204, description = "It is gone"), Change)
 )]
-pub(super) async fn delete(
-    State(app): State<App>,
-    PlanPath(plan): PlanPath,
-) -> Result<StatusCode, ApiError> {
+pub(super) async fn delete(State(app): State<App>, PlanPath(plan): PlanPath) -> Result<StatusCode, ApiError> {
     write(&app, vec![PlanWrite::Delete { plan: PlanId(plan) }]).await?;
     Ok(StatusCode::NO_CONTENT)
 }

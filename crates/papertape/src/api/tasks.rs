@@ -9,7 +9,9 @@ use crate::view::{self, TaskAnswer, TasksAnswer};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use papertape_core::plan::{MOST_TASKS, NewTask, PlanId, PlanWrite, TaskChanges, TaskId, TaskStatus, TaskWrite};
+use papertape_core::plan::{
+    MOST_TASKS, NewTask, PlanId, PlanWrite, TaskChanges, TaskId, TaskStatus, TaskWrite,
+};
 use serde::Deserialize;
 use utoipa::ToSchema;
 

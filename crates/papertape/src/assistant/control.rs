@@ -285,7 +285,8 @@ impl JobsOf {
         let wanted = asked.text("dataset").unwrap_or_else(|| self.0.config.simulation.dataset.clone());
         let dataset = self.0.catalogue.open(&wanted).map_err(|error| missing(error.to_string()))?;
         let limit = usize::try_from(asked.limit(60, 500)).unwrap_or(BARS).clamp(1, MOST_BARS);
-        let range = BarRange { from: asked.day("start_date")?, to: asked.day("end_date")?, limit: Some(limit) };
+        let range =
+            BarRange { from: asked.day("start_date")?, to: asked.day("end_date")?, limit: Some(limit) };
         let days = dataset.trading_days(Date::MIN, Date::MAX);
         let last = days.iter().map(|day| day.close).max();
         let Some(last) = last else { return Err(missing(format!("the dataset {wanted} has no days"))) };
@@ -295,12 +296,15 @@ impl JobsOf {
         let bars: Vec<Value> = bars
             .iter()
             .map(|bar| {
-                let [open, high, low, close] = [bar.open, bar.high, bar.low, bar.close].map(|price| number(price.0));
+                let [open, high, low, close] =
+                    [bar.open, bar.high, bar.low, bar.close].map(|price| number(price.0));
                 json!({ "date": bar.date, "open": open, "high": high, "low": low, "close": close,
                     "volume": number(bar.volume.0) })
             })
             .collect();
-        Ok(json!({ "message": format!("{count} bar(s) of {symbol}"), "symbol": symbol, "dataset": wanted, "bars": bars }))
+        Ok(
+            json!({ "message": format!("{count} bar(s) of {symbol}"), "symbol": symbol, "dataset": wanted, "bars": bars }),
+        )
     }
 
     async fn audit(&self, asked: &Given<'_>) -> Result<Value, CallFailure> {

@@ -60,7 +60,8 @@ pub(crate) fn config(app: &App, language: Language) -> Result<AssistantConfig, S
     }
     let datasets = app.catalogue.list().map_err(|error| error.to_string())?;
     let dataset = |entry: papertape_market::Entry| {
-        let symbols: Vec<&str> = entry.symbols.iter().take(12).map(papertape_core::id::Symbol::as_str).collect();
+        let symbols: Vec<&str> =
+            entry.symbols.iter().take(12).map(papertape_core::id::Symbol::as_str).collect();
         let more = if entry.symbols.len() > 12 { ", …" } else { "" };
         let (first, last) = (entry.first_day?, entry.last_day?);
         Some(format!("{}, {first} to {last}, {}{more}", entry.name, symbols.join(", ")))
@@ -83,7 +84,7 @@ pub(crate) fn config(app: &App, language: Language) -> Result<AssistantConfig, S
         action_timeout_secs: chat.action_timeout_secs,
         wait_secs: chat.wait_secs,
         parallel_tasks: chat.parallel_tasks.max(1),
-        include_action_summary: chat.include_action_summary,
+        include_action_summary: app.config.settings.chat.include_action_summary,
         agents: app.config.agents.iter().map(|agent| agent.name.to_string()).collect(),
         datasets: datasets.into_iter().filter(|entry| !entry.replaced).filter_map(dataset).take(20).collect(),
     };

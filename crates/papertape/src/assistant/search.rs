@@ -40,16 +40,25 @@ impl Search {
         match response.status() {
             status if status.is_success() => {}
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                return Err(failed(FailureKind::Unauthorised, "the search service refuses the key, or its form"));
+                return Err(failed(
+                    FailureKind::Unauthorised,
+                    "the search service refuses the key, or its form",
+                ));
             }
             StatusCode::TOO_MANY_REQUESTS => {
                 return Err(failed(FailureKind::RateLimited, "the search service is asked too often"));
             }
             status if status.is_server_error() => {
-                return Err(failed(FailureKind::Unavailable, &format!("the search service answered with {status}")));
+                return Err(failed(
+                    FailureKind::Unavailable,
+                    &format!("the search service answered with {status}"),
+                ));
             }
             status => {
-                return Err(failed(FailureKind::ToolError, &format!("the search service answered with {status}")));
+                return Err(failed(
+                    FailureKind::ToolError,
+                    &format!("the search service answered with {status}"),
+                ));
             }
         }
         let mut body = Vec::new();
@@ -64,7 +73,12 @@ impl Search {
         hits(service, &answer, limit)
     }
 
-    fn request(&self, service: SearchService, query: &str, limit: u32) -> Result<RequestBuilder, CallFailure> {
+    fn request(
+        &self,
+        service: SearchService,
+        query: &str,
+        limit: u32,
+    ) -> Result<RequestBuilder, CallFailure> {
         let bad = |message: &str| failed(FailureKind::BadRequest, message);
         let base = self.config.base_url.as_deref().or(service.usual_url());
         let base = base.ok_or_else(|| bad("web_search.base_url is not set"))?;

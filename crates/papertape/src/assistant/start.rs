@@ -48,15 +48,14 @@ async fn there_is(app: &App, plan: PlanId, task: Option<TaskId>) -> Result<(), T
     }
     let Some(task) = task else { return Ok(()) };
     let tasks = app.store.tasks(plan).await.map_err(anyhow::Error::from)?;
-    if tasks.iter().any(|one| one.id == task) { Ok(()) } else { missing(format!("plan {plan} has no task {task}")) }
+    if tasks.iter().any(|one| one.id == task) {
+        Ok(())
+    } else {
+        missing(format!("plan {plan} has no task {task}"))
+    }
 }
 
-async fn queue(
-    app: &App,
-    kind: &str,
-    plan: PlanId,
-    config: AssistantConfig,
-) -> Result<JobId, TriggerError> {
+async fn queue(app: &App, kind: &str, plan: PlanId, config: AssistantConfig) -> Result<JobId, TriggerError> {
     let id = JobId::new(uuid::Uuid::now_v7().to_string());
     let config = to_value(&config);
     let job = new_job(app, id.clone(), kind, config, Some(plan));

@@ -75,6 +75,9 @@ pub(super) async fn chat(common: &Common, config: Config, args: ChatArgs) -> Out
     if let Some(worker) = worker {
         worker.await.context("the worker broke off")?;
     }
+    if let Way::Here(app) = &way {
+        app.settle().await;
+    }
     outcome
 }
 
@@ -84,7 +87,9 @@ async fn session(app: &App, named: Option<&str>) -> Result<Option<String>> {
         Some("latest") => {
             let found = papertape_core::ports::Chats::sessions(&app.store, &PageRequest::first(1)).await?;
             let found = found.items.into_iter().next();
-            found.map(|one| Some(one.id.to_string())).ok_or_else(|| not_found("there are no conversations yet"))
+            found
+                .map(|one| Some(one.id.to_string()))
+                .ok_or_else(|| not_found("there are no conversations yet"))
         }
         named => Ok(named.map(str::to_owned)),
     }
@@ -164,7 +169,9 @@ impl Talk<'_> {
         self.session = Some(session.clone());
         let status = self.follow(&job).await?;
         if !status.is_stopped() {
-            note!("the answer goes on when a server or another `papertape chat` runs; read it then with --session {session}");
+            note!(
+                "the answer goes on when a server or another `papertape chat` runs; read it then with --session {session}"
+            );
             return Ok(ExitCode::from(STOPPED));
         }
         let turn = self.app.store.turn(&job).await?;
@@ -200,7 +207,7 @@ impl Talk<'_> {
             body["plan_id"] = plan.into();
         }
         let language = self.language.unwrap_or_else(|| language::of_text(message));
-        let answer = server.post_in(&["chat", "message"], &body, Some(language.as_str())).await?;
+        let answer = server.post_in(&["chat", "message"], &body, language.as_str()).await?;
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let found = text(&answer["session"]["id"]).zip(text(&answer["job_id"]));
         let (session, job) = found.ok_or_else(|| anyhow!("the server's answer cannot be read"))?;

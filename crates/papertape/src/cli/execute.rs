@@ -42,6 +42,7 @@ pub(super) async fn to_its_end(app: &App, job: &JobId) -> Result<()> {
         follow(app, job, &progress, stopper.signal()).await?;
     }
     drop(progress);
+    app.settle().await;
     Ok(())
 }
 
@@ -63,6 +64,7 @@ pub(super) async fn quietly(app: &App, job: &JobId, stopper: &Stopper) -> Result
     if ended.is_none() {
         follow(app, job, &Progress::new(Vec::new()), stopper.signal()).await?;
     }
+    app.settle().await;
     Ok(())
 }
 

@@ -80,6 +80,7 @@ fn option(field: &str) -> &str {
         "symbol" => "--symbol",
         "limit" => "--limit",
         "cursor" => "--cursor",
+        "before" => "--before",
         "memory_from" => "--memory-from",
         "read_window" => "--read-window",
         "read_window_after_loss" => "--read-window-after-loss",

@@ -3,9 +3,11 @@
 //! Exit codes: 0 well, 1 failed, 2 wrongly asked, 3 stopped before the end and can be resumed, 4 nothing
 //! of that name.
 
+mod actions;
 mod branch;
 mod cancel;
 mod chat;
+mod cleanup;
 mod completions;
 mod config;
 mod data;
@@ -16,7 +18,9 @@ mod failure;
 mod jobs;
 mod logging;
 mod memory;
+mod migrate;
 mod output;
+mod plans;
 mod profile;
 mod progress;
 mod reasoning;
@@ -85,6 +89,10 @@ enum Command {
     Worker,
     /// List jobs, or show one
     Jobs(jobs::JobsArgs),
+    /// Show what a job has done, action by action
+    Actions(actions::ActionsArgs),
+    /// List plans, show one, or delete one
+    Plans(plans::PlansArgs),
     /// Show what trading came to
     Results(results::ResultsArgs),
     /// Show what agents said and did
@@ -105,6 +113,10 @@ enum Command {
     Profile(profile::ProfileArgs),
     /// Check that a job's record is as it was written, and print the heads of its chains
     Verify(verify::VerifyArgs),
+    /// Remove what need not be kept
+    Cleanup(cleanup::CleanupArgs),
+    /// Bring what older versions have left to the present form
+    Migrate(migrate::MigrateArgs),
     /// Look whether everything is there that is needed
     Doctor,
     /// Show the configuration
@@ -137,6 +149,10 @@ async fn dispatch(cli: Cli, config: Config) -> Outcome {
         Command::Serve(args) => Box::pin(serve::serve(common, config, args)).await,
         Command::Worker => Box::pin(worker::worker(common, config)).await,
         Command::Jobs(args) => Box::pin(jobs::jobs(common, config, args)).await,
+        Command::Actions(args) => Box::pin(actions::actions(common, config, args)).await,
+        Command::Plans(args) => Box::pin(plans::plans(common, config, args)).await,
+        Command::Cleanup(args) => Box::pin(cleanup::cleanup(common, config, args)).await,
+        Command::Migrate(args) => Box::pin(migrate::migrate(common, config, args)).await,
         Command::Results(args) => Box::pin(results::results(common, config, args)).await,
         Command::Reasoning(args) => Box::pin(reasoning::reasoning(common, config, args)).await,
         Command::Memory(args) => Box::pin(memory::memory(common, config, args)).await,

@@ -6,6 +6,7 @@ use crate::address::Address;
 use crate::api;
 use crate::app::{Access, App};
 use crate::config::{Config, Mode, without_password};
+use crate::retention;
 use anyhow::{Context as _, Result};
 use clap::Args;
 use papertape_core::record::JobStatus;
@@ -57,6 +58,7 @@ pub(super) async fn serve(common: &Common, mut config: Config, args: ServeArgs) 
         let (worker, signal) = (app.worker.clone(), stopper.signal());
         tokio::spawn(async move { worker.serve(signal).await })
     });
+    let cleaning = tokio::spawn(retention::nightly(app.clone(), stopper.signal()));
     let mut signal = stopper.signal();
     let early = tokio::select! {
         ended = &mut serving => Some(ended),
@@ -66,6 +68,7 @@ pub(super) async fn serve(common: &Common, mut config: Config, args: ServeArgs) 
     if let Some(working) = working {
         working.await.context("the worker broke off")?;
     }
+    cleaning.await.context("the cleanup broke off")?;
     let ended = match early {
         Some(ended) => ended,
         None => match tokio::time::timeout(LAST_REQUESTS, &mut serving).await {
@@ -77,6 +80,7 @@ pub(super) async fn serve(common: &Common, mut config: Config, args: ServeArgs) 
             }
         },
     };
+    app.settle().await;
     drop(published);
     ended.context("the server broke off")?.context("the server failed")?;
     note!("stopped");

@@ -1,12 +1,12 @@
 //! The API of the server that owns the record, for the few commands that write.
 
-use super::failure::{no_job, usage};
+use super::failure::{no_job, not_found, usage};
 use super::way;
 use crate::address::Address;
 use crate::config::Config;
 use anyhow::{Context as _, Result, anyhow, bail};
 use papertape_core::id::JobId;
-use reqwest::{StatusCode, Url};
+use reqwest::{RequestBuilder, StatusCode, Url};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -47,28 +47,36 @@ impl Server {
 
     /// Sends a request; `path` is given segment by segment.
     pub(super) async fn post(&self, path: &[&str], body: &Value) -> Result<Value> {
-        self.post_in(path, body, None).await
+        self.send(self.client.post(self.address_of(path)?).json(body), path).await
     }
 
     /// The same, for a reader of this language.
-    pub(super) async fn post_in(
-        &self,
-        path: &[&str],
-        body: &Value,
-        language: Option<&str>,
-    ) -> Result<Value> {
+    pub(super) async fn post_in(&self, path: &[&str], body: &Value, language: &str) -> Result<Value> {
+        let request = self.client.post(self.address_of(path)?).json(body);
+        self.send(request.header(reqwest::header::ACCEPT_LANGUAGE, language), path).await
+    }
+
+    /// Deletes something; `path` is given segment by segment.
+    pub(super) async fn delete(&self, path: &[&str]) -> Result<()> {
+        self.send(self.client.delete(self.address_of(path)?), path).await.map(drop)
+    }
+
+    fn address_of(&self, path: &[&str]) -> Result<Url> {
         let mut url: Url = self.address.url.parse().context("the server's address cannot be read")?;
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.extend(path);
         }
+        Ok(url)
+    }
+
+    async fn send(&self, request: RequestBuilder, path: &[&str]) -> Result<Value> {
         let unreachable = || format!("the server at {} does not answer", self.address.url);
-        let mut request = self.client.post(url).json(body);
-        if let Some(language) = language {
-            request = request.header(reqwest::header::ACCEPT_LANGUAGE, language);
-        }
         let response = request.send().await;
         let response = response.map_err(reqwest::Error::without_url).with_context(unreachable)?;
         let status = response.status();
+        if status == StatusCode::NO_CONTENT {
+            return Ok(Value::Null);
+        }
         let answer: Value =
             response.json().await.map_err(reqwest::Error::without_url).with_context(unreachable)?;
         if status.is_success() {
@@ -76,7 +84,7 @@ impl Server {
         }
         let message = answer["message"].as_str().unwrap_or("it gives no reason").to_owned();
         match (status, path) {
-            (StatusCode::NOT_FOUND, ["chat", ..]) => Err(super::failure::not_found(message)),
+            (StatusCode::NOT_FOUND, ["chat" | "plans", ..]) => Err(not_found(message)),
             (StatusCode::NOT_FOUND, [_, job, ..]) => Err(no_job(job)),
             (StatusCode::BAD_REQUEST, _) => Err(usage(message)),
             (StatusCode::CONFLICT, _) => Err(anyhow!(message)),

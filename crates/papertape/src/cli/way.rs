@@ -38,7 +38,7 @@ pub(super) async fn to_write(config: Config) -> Result<Way> {
             }
             _ => Err(error),
         },
-        app => Ok(Way::Here(Box::new(opened(app)?))),
+        app => Ok(Way::Here(Box::new(opened(app)?.with_portable_files()))),
     }
 }
 
@@ -48,8 +48,17 @@ pub(super) async fn to_change(config: Config) -> Result<Way> {
     to_write(config).await
 }
 
+/// Opens the record for this process alone, and leaves the portable files of plans as they are.
+pub(super) async fn to_own_alone(config: Config) -> Result<App> {
+    owned(config, Access::Own).await
+}
+
 /// Opens the record for this process alone (or, on PostgreSQL, beside others).
 pub(super) async fn to_own(config: Config, access: Access) -> Result<App> {
+    Ok(owned(config, access).await?.with_portable_files())
+}
+
+async fn owned(config: Config, access: Access) -> Result<App> {
     let (data_dir, mode) = (config.data_dir.clone(), config.mode);
     match App::open(config, access).await {
         Err(error) => match error.downcast_ref::<StoreError>() {

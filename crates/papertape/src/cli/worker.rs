@@ -18,5 +18,6 @@ pub(super) async fn worker(_: &Common, config: Config) -> Outcome {
     signals::listen(&stopper, || note!("stopping after the steps under way; once more stops at once"))?;
     note!("takes jobs of {place}, at most {} at once", app.config.worker.parallel_jobs);
     app.worker.serve(stopper.signal()).await;
+    app.settle().await;
     Ok(ExitCode::SUCCESS)
 }

@@ -29,10 +29,6 @@ pub struct ChatConfig {
     pub wait_secs: u64,
     /// The most tasks of a plan that run side by side.
     pub parallel_tasks: usize,
-    /// Is the paragraph that sums the actions up part of the reply?
-    pub include_action_summary: bool,
-    /// Does the page show what was done under a reply?
-    pub show_action_summary: bool,
     /// What one turn, decomposition or execution may use.
     pub budget: Limit,
 }
@@ -50,8 +46,6 @@ impl Default for ChatConfig {
             action_timeout_secs: 120,
             wait_secs: 600,
             parallel_tasks: 4,
-            include_action_summary: true,
-            show_action_summary: true,
             budget: Limit::default(),
         }
     }

@@ -276,7 +276,13 @@ pub async fn plan_jobs(
         })
         .collect();
     let count = jobs.len();
-    Ok(PlanJobsAnswer { plan_id: plan, jobs, count, next_cursor: found.next, deployment: Deployment::of(app) })
+    Ok(PlanJobsAnswer {
+        plan_id: plan,
+        jobs,
+        count,
+        next_cursor: found.next,
+        deployment: Deployment::of(app),
+    })
 }
 
 /// A job of a plan, as [`super::job`] shows it.

@@ -157,7 +157,7 @@ pub async fn chat_session(app: &App, id: &str, query: ChatQuery) -> Result<ChatS
         count: messages.len(),
         messages,
         next_cursor,
-        show_action_summary: app.config.chat.show_action_summary,
+        show_action_summary: app.config.settings.chat.show_action_summary,
         deployment: Deployment::of(app),
     })
 }

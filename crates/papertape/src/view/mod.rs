@@ -26,8 +26,8 @@ pub use actions::{
     decompose_job, plan_job, plan_jobs,
 };
 pub use chat::{
-    ChatMessageAnswer, ChatQuery, ChatSessionAnswer, ChatSessionSummary, ChatSessionsAnswer, chat_message, chat_session,
-    chat_sessions,
+    ChatMessageAnswer, ChatQuery, ChatSessionAnswer, ChatSessionSummary, ChatSessionsAnswer, chat_message,
+    chat_session, chat_sessions,
 };
 pub use datasets::{DatasetAnswer, DatasetsAnswer, DatasetsQuery, dataset, datasets};
 pub use desk_state::{DeskStateAnswer, desk_state, desk_states};

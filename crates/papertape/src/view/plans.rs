@@ -156,12 +156,7 @@ pub struct TasksAnswer {
 pub async fn plans(app: &App, limit: Option<u32>, cursor: Option<String>) -> Result<PlansAnswer, ViewError> {
     let found = app.store.plans(&page(limit, cursor)?).await?;
     let plans: Vec<PlanSummary> = found.items.into_iter().map(PlanSummary::from).collect();
-    Ok(PlansAnswer {
-        count: plans.len(),
-        plans,
-        next_cursor: found.next,
-        deployment: Deployment::of(app),
-    })
+    Ok(PlansAnswer { count: plans.len(), plans, next_cursor: found.next, deployment: Deployment::of(app) })
 }
 
 /// One plan.

@@ -52,7 +52,8 @@ async fn a_plan_is_made_decomposed_and_executed() {
         .collect();
     assert_eq!(states.len(), 2, "a row before it and one after: {log:#}");
     let jobs = desk.world.good("/jobs").await;
-    let simulations = jobs["jobs"].as_array().expect("jobs").iter().filter(|job| job["kind"] == "simulate").count();
+    let simulations =
+        jobs["jobs"].as_array().expect("jobs").iter().filter(|job| job["kind"] == "simulate").count();
     assert_eq!(simulations, 1);
 
     let session = answer["session_id"].as_str().expect("a session").to_owned();
@@ -83,7 +84,8 @@ async fn deleting_asks_first() {
 
     let asked = desk.say(Some(session), &format!("delete plan {plan}")).await;
     let id = asked["metadata"]["pending"][0]["id"].clone();
-    let body = json!({ "message": "Do what I confirm.", "session_id": session, "context": { "confirm": [id] } });
+    let body =
+        json!({ "message": "Do what I confirm.", "session_id": session, "context": { "confirm": [id] } });
     let done = desk.say_with(body, "en").await;
     assert_eq!(actions(&done), [("delete_plan".to_owned(), Some(true))], "{done:#}");
     assert_eq!(desk.world.get(&format!("/plans/{plan}")).await.status, 404);
@@ -105,17 +107,16 @@ async fn a_backtest_is_run_compared_and_explained() {
     let names: Vec<String> = actions(&answer).into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["run_simulation", "compare_runs", "query_results", "query_reasoning"], "{answer:#}");
     let content = answer["content"].as_str().expect("words");
-    for part in ["house::contrarian", "buy_and_hold over the same days", "worst day 2012-11-", "rule-based stand-in"] {
+    for part in
+        ["house::contrarian", "buy_and_hold over the same days", "worst day 2012-11-", "rule-based stand-in"]
+    {
         assert!(content.contains(part), "{part}: {content}");
     }
     let chinese = json!({ "message": "回测动量交易员，标的 AAPL，2012年10月，并与买入持有比较" });
     let answer = desk.say_with(chinese, "zh-CN").await;
     let content = answer["content"].as_str().expect("words");
     assert!(content.contains("同期 buy_and_hold") && content.contains("动作摘要："), "{content}");
-    assert_eq!(
-        answer["metadata"]["actions_summary"][0]["display"],
-        "tool_operation/run_simulation → 成功"
-    );
+    assert_eq!(answer["metadata"]["actions_summary"][0]["display"], "tool_operation/run_simulation → 成功");
     desk.stop().await;
 }
 
@@ -192,7 +193,7 @@ async fn native_tool_calls_are_actions() {
     .await;
     let desk = Desk::scripted(&server, |config| {
         config.chat.form = papertape_assistant::talk::Form::Tools;
-        config.chat.include_action_summary = false;
+        config.settings.chat.include_action_summary = false;
     })
     .await;
     let done = desk.say(None, "A plan with one task, please.").await;
@@ -256,8 +257,10 @@ async fn words_are_heard_as_they_are_written() {
     let desk = Desk::scripted(&server, |_| {}).await;
     let taken = desk.take(json!({ "message": "Speak." }), "en").await;
     let job = taken["job_id"].as_str().expect("a job");
-    let mut reader =
-        papertape::view::stream(&desk.world.app, job, Some(0)).await.expect("streams").expect("has not ended");
+    let mut reader = papertape::view::stream(&desk.world.app, job, Some(0))
+        .await
+        .expect("streams")
+        .expect("has not ended");
     let mut heard = String::new();
     while let Some(event) = reader.next().await.expect("reads") {
         if event.name == "delta" {

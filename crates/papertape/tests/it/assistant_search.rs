@@ -29,7 +29,8 @@ fn header<'a>(asked: &'a crate::assistant_support::Asked, name: &str) -> Option<
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_service_is_asked_in_its_own_form() {
     let key = std::env::var(KEY).expect("a variable");
-    let results = json!({ "results": [{ "title": "Found", "url": "https://a.example/", "content": "It rose." }] });
+    let results =
+        json!({ "results": [{ "title": "Found", "url": "https://a.example/", "content": "It rose." }] });
     let found = |answer: &Value| {
         assert_eq!(actions(answer), [("web_search".to_owned(), Some(true))], "{answer:#}");
         let content = answer["content"].as_str().expect("words");

@@ -39,9 +39,10 @@ impl Searched {
         let handler = |State((asked, answer)): State<(Arc<Mutex<Vec<Asked>>>, Value)>, request: Request| async move {
             let (parts, body) = request.into_parts();
             let body = axum::body::to_bytes(body, 1 << 20).await.unwrap_or_default();
-            let headers = parts.headers.iter().map(|(name, value)| {
-                (name.to_string(), value.to_str().unwrap_or_default().to_owned())
-            });
+            let headers = parts
+                .headers
+                .iter()
+                .map(|(name, value)| (name.to_string(), value.to_str().unwrap_or_default().to_owned()));
             let request = Asked {
                 method: parts.method.to_string(),
                 uri: parts.uri.to_string(),
@@ -149,8 +150,13 @@ impl Desk {
 
     /// Says something; gives what is answered at once.
     pub(crate) async fn take(&self, body: Value, language: &str) -> Value {
-        let body: serde_json::Map<String, Value> =
-            body.as_object().expect("an object").clone().into_iter().filter(|(_, value)| !value.is_null()).collect();
+        let body: serde_json::Map<String, Value> = body
+            .as_object()
+            .expect("an object")
+            .clone()
+            .into_iter()
+            .filter(|(_, value)| !value.is_null())
+            .collect();
         let request = axum::http::Request::post("/chat/message")
             .header("host", "localhost")
             .header("content-type", "application/json")
@@ -163,7 +169,8 @@ impl Desk {
 
     /// Follows a job to its end. Gives the names of its events.
     pub(crate) async fn ended(&self, job: &str) -> Vec<String> {
-        let mut reader = view::stream(&self.world.app, job, Some(0)).await.expect("streams").expect("has not ended");
+        let mut reader =
+            view::stream(&self.world.app, job, Some(0)).await.expect("streams").expect("has not ended");
         let mut names = Vec::new();
         while let Some(event) = reader.next().await.expect("reads") {
             names.push(event.name);
@@ -186,5 +193,8 @@ pub(crate) fn searching(config: &mut Config, url: &str) {
 /// Each action of a message's summary, with whether it succeeded.
 pub(crate) fn actions(message: &Value) -> Vec<(String, Option<bool>)> {
     let summary = message["metadata"]["actions_summary"].as_array().expect("a summary");
-    summary.iter().map(|item| (item["name"].as_str().expect("a name").to_owned(), item["success"].as_bool())).collect()
+    summary
+        .iter()
+        .map(|item| (item["name"].as_str().expect("a name").to_owned(), item["success"].as_bool()))
+        .collect()
 }

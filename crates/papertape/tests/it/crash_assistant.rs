@@ -71,10 +71,17 @@ async fn queued(app: &App, work: Work) -> JobId {
 /// A plan with these tasks, each with the places of those that it depends on.
 async fn plan(app: &App, tasks: &[(&str, &[usize])]) -> PlanId {
     let write = async |write: PlanWrite| {
-        let clean = Clean::of(&app.services.redactor, write);
-        app.store.write_plan(clean, app.services.clock.now()).await.expect("it is written")
+        let clean = Clean::of(&app.services.redactor, vec![write]);
+        let written = app.store.write_plans(clean, app.services.clock.now()).await.expect("it is written");
+        written[0]
     };
-    let new = NewPlan { id: None, name: "Autumn".to_owned(), goal: WORK.to_owned(), chat_session: None, origin: None };
+    let new = NewPlan {
+        id: None,
+        name: "Autumn".to_owned(),
+        goal: WORK.to_owned(),
+        chat_session: None,
+        origin: None,
+    };
     let plan = write(PlanWrite::Create(new)).await.plan;
     let mut made: Vec<TaskId> = Vec::new();
     for (instruction, dependencies) in tasks {
@@ -113,9 +120,13 @@ impl Came {
         let rows = app.store.action_log(job).await.expect("reads");
         let mut log: Vec<String> = rows
             .iter()
-            .map(|row| (row, row.row.details.as_ref().map(|details| details["action"].clone()).unwrap_or_default()))
+            .map(|row| {
+                (row, row.row.details.as_ref().map(|details| details["action"].clone()).unwrap_or_default())
+            })
             .filter(|(_, action)| action != "job")
-            .map(|(row, action)| format!("{action} {} {} {:?}", row.row.name, row.row.status, row.row.message))
+            .map(|(row, action)| {
+                format!("{action} {} {} {:?}", row.row.name, row.row.status, row.row.message)
+            })
             .collect();
         let numbers: Vec<i64> = rows.iter().map(|row| row.sequence).collect();
         let gapless: Vec<i64> = (1..).take(numbers.len()).collect();
@@ -132,7 +143,8 @@ impl Came {
                 "tasks": tasks.iter().map(task).collect::<Vec<_>>() }));
         }
         let filter = papertape_store::JobFilter::default();
-        let all = app.store.jobs(&filter, &papertape_store::PageRequest::first(100)).await.expect("reads").items;
+        let all =
+            app.store.jobs(&filter, &papertape_store::PageRequest::first(100)).await.expect("reads").items;
         let mut jobs: Vec<String> =
             all.iter().map(|item| format!("{} {} {}", item.job.kind, item.job.id, item.job.status)).collect();
         jobs.sort();

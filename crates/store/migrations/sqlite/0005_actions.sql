@@ -124,3 +124,9 @@ CREATE TABLE chat_messages (
     UNIQUE (session_id, n)
 ) STRICT;
 CREATE INDEX chat_messages_by_job ON chat_messages (job_id) WHERE job_id IS NOT NULL;
+
+-- Tells the portable files of this record from those of others.
+CREATE TABLE record_identity (
+    id TEXT NOT NULL
+) STRICT;
+INSERT INTO record_identity (id) SELECT lower(hex(randomblob(16)));

@@ -3,7 +3,7 @@
 mod read;
 mod retention;
 
-pub(crate) use read::{ROW, read_row};
+pub(crate) use read::{ROW, index_of, read_row, rows_from};
 
 use crate::db::Db;
 use crate::error::StoreError;
@@ -65,7 +65,7 @@ impl ActionLog for Store {
         let job = job.clone();
         port(self.read(move |db| {
             let job = job.clone();
-            async move { read::plan_job(db, &job).await }.boxed()
+            async move { read::index_of(db, &job).await }.boxed()
         }))
     }
 
@@ -148,10 +148,25 @@ pub(crate) async fn append(
         "status": row.status,
     });
     let n = fence.event(db, "log_entry", &event, at).await?;
+    insert(db, job, plan, sequence, entry, (at, at), Some(n)).await?;
+    Ok(sequence)
+}
+
+/// Writes a row whose place in the log is known, with its times of writing and of change.
+pub(crate) async fn insert(
+    db: &mut dyn Db,
+    job: &JobId,
+    plan: Option<PlanId>,
+    sequence: i64,
+    entry: &ActionEntry,
+    (created_at, updated_at): (Timestamp, Timestamp),
+    n: Option<i64>,
+) -> Result<(), StoreError> {
+    let row = entry.row();
     db.execute(
         "INSERT INTO plan_action_logs (plan_id, job_id, session_id, user_message, action_kind, action_name,
          status, success, message, details_json, sequence, created_at, updated_at, redactions, n)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13, $14)",
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
         params![
             plan,
             job,
@@ -164,13 +179,14 @@ pub(crate) async fn append(
             row.message.as_ref(),
             row.details.as_ref(),
             sequence,
-            at,
+            created_at,
+            updated_at,
             entry.redactions(),
             n
         ],
     )
-    .await?;
-    Ok(sequence)
+    .await
+    .map(drop)
 }
 
 /// Gives a job that has no plan this one, with the rows that it has already.

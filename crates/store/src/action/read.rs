@@ -50,7 +50,8 @@ fn read_plan_job(mut row: Row) -> Result<PlanJob, StoreError> {
     })
 }
 
-pub(super) async fn plan_job(db: &mut dyn Db, job: &JobId) -> Result<Option<PlanJob>, StoreError> {
+/// A job's row of the index.
+pub(crate) async fn index_of(db: &mut dyn Db, job: &JobId) -> Result<Option<PlanJob>, StoreError> {
     let sql = format!("SELECT {PLAN_JOB} FROM plan_job_index WHERE job_id = $1");
     db.row(&sql, params![job]).await?.map(read_plan_job).transpose()
 }
@@ -76,6 +77,13 @@ pub(super) async fn all(db: &mut dyn Db, job: &JobId) -> Result<Vec<ActionRow>, 
     let sql =
         format!("SELECT {ROW} FROM plan_action_logs WHERE job_id = $1 ORDER BY sequence DESC LIMIT {WHOLE}");
     db.query(&sql, params![job]).await?.into_iter().rev().map(read_row).collect()
+}
+
+/// A job's rows from a number on, oldest first.
+pub(crate) async fn rows_from(db: &mut dyn Db, job: &JobId, from: i64) -> Result<Vec<ActionRow>, StoreError> {
+    let sql =
+        format!("SELECT {ROW} FROM plan_action_logs WHERE job_id = $1 AND sequence >= $2 ORDER BY sequence");
+    db.query(&sql, params![job, from]).await?.into_iter().map(read_row).collect()
 }
 
 /// A place in a log: behind or before this row.

@@ -99,9 +99,8 @@ async fn events(db: &mut dyn Db, job: &JobId, after: i64, limit: u32) -> Result<
 
 /// The rows that events tell of.
 async fn with_log(db: &mut dyn Db, job: &JobId, events: &mut [JobEvent]) -> Result<(), StoreError> {
-    let sequence = |event: &JobEvent| {
-        (event.kind == LOG_ENTRY).then(|| event.data["sequence"].as_i64()).flatten()
-    };
+    let sequence =
+        |event: &JobEvent| (event.kind == LOG_ENTRY).then(|| event.data["sequence"].as_i64()).flatten();
     let told = || events.iter().filter_map(sequence);
     let (Some(first), Some(last)) = (told().min(), told().max()) else { return Ok(()) };
     let sql = format!(

@@ -41,7 +41,7 @@ pub(super) fn private(options: &mut OpenOptions) {
 
 /// Makes the file, if it is not there, for its owner alone. SQLite gives the same mode to the files
 /// that it puts beside it.
-pub(super) fn create(path: &Path) -> Result<(), StoreError> {
+pub(crate) fn create(path: &Path) -> Result<(), StoreError> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
     private(&mut options);

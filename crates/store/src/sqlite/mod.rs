@@ -10,7 +10,7 @@ use crate::dev;
 use crate::error::StoreError;
 use crate::migrate;
 use connection::SqliteDb;
-pub(crate) use connection::copy;
+pub(crate) use connection::{copy, create};
 use futures::FutureExt as _;
 use lock::Lock;
 pub(crate) use lock::holder;

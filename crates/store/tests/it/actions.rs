@@ -3,12 +3,16 @@
 use crate::desk::{at, claim, new_job};
 use crate::places::{Place, on_both};
 use futures::future::join_all;
-use papertape_core::action::{ActionDraft, ActionEntry, ActionKind, ActionStatus};
+use papertape_core::action::{
+    ActionDraft, ActionEntry, ActionKind, ActionRow, ActionStatus, LogFrom, LogPage, Removed,
+};
 use papertape_core::id::JobId;
+use papertape_core::page::PageRequest;
+use papertape_core::plan::PlanId;
 use papertape_core::ports::{ActionLog as _, Queue as _, RecordError};
-use papertape_core::record::{JobStatus, Lease};
+use papertape_core::record::{JobStatus, Lease, NewJob};
 use papertape_core::redact::Redactor;
-use papertape_store::{ActionRow, LogFrom, LogPage, Removed, Store, StoreError};
+use papertape_store::Store;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 
@@ -20,20 +24,20 @@ on_both!(
     pages_drop_and_repeat_nothing,
 );
 
-fn entry(name: &str, status: ActionStatus) -> ActionEntry {
+pub(crate) fn entry(name: &str, status: ActionStatus) -> ActionEntry {
     let draft = ActionDraft::of(ActionKind::ToolOperation, name, status, "turn#1/action#1");
     ActionEntry::redacted(&Redactor::default(), draft)
 }
 
-fn planned(plan: i64) -> ActionEntry {
+pub(crate) fn planned(plan: i64) -> ActionEntry {
     let draft = ActionDraft {
-        plan: Some(plan),
+        plan: Some(PlanId(plan)),
         ..ActionDraft::of(ActionKind::PlanOperation, "create_plan", ActionStatus::Completed, "a")
     };
     ActionEntry::redacted(&Redactor::default(), draft)
 }
 
-async fn running(store: &Store, job: &str) -> Lease {
+pub(crate) async fn running(store: &Store, job: &str) -> Lease {
     store.enqueue(new_job(job, &[], 0)).await.expect("queues");
     claim(store, job).await
 }
@@ -65,7 +69,7 @@ async fn rows_are_numbered_without_gaps(place: Place) {
     let page = all(&store, "job").await;
     assert_eq!(numbers(&page.rows), [1, 2, 3]);
     let told: Vec<(Option<bool>, &str)> =
-        page.rows.iter().map(|row| (row.success, row.row.name.as_str())).collect();
+        page.rows.iter().map(|row| (row.success(), row.row.name.as_str())).collect();
     assert_eq!(told, [(None, "web_search"), (Some(false), "web_search"), (None, "next")]);
     assert_eq!(&page.rows[1].row, entry("web_search", ActionStatus::Failed).row());
     assert_eq!(page.rows[1].created_at, at(2));
@@ -73,20 +77,17 @@ async fn rows_are_numbered_without_gaps(place: Place) {
     let logged: Vec<i64> = events
         .iter()
         .filter(|event| event.kind == "log_entry")
-        .map(|event| event.data["sequence"].as_i64().expect("a number"))
+        .map(|event| event.log.as_ref().expect("its row").sequence)
         .collect();
     assert_eq!(logged, [1, 2, 3]);
     assert!(events.iter().zip(1..).all(|(event, n)| event.n == n), "events have no gaps");
 }
 
 /// Goal: 64 jobs write 400 rows each, several writers in one job at a time; every row is there, numbered
-/// without a gap. (On PostgreSQL, 16 jobs of 100 rows.)
+/// without a gap.
 async fn many_jobs_lose_nothing(place: Place) {
     let store = place.store().await;
-    let (jobs, rows) = match place.target {
-        papertape_store::Target::Sqlite(_) => (64, 400),
-        papertape_store::Target::Postgres(..) => (16, 100),
-    };
+    let (jobs, rows) = (64, 400);
     let work = (0..jobs).map(|job| {
         let store = store.clone();
         async move {
@@ -114,21 +115,38 @@ async fn many_jobs_lose_nothing(place: Place) {
     join_all(work).await;
 }
 
-/// Goal: a job that gets its plan in the middle keeps one sequence, and its log belongs to the plan.
+/// Goal: a job that gets its plan in the middle keeps one sequence, and all of its log belongs to the plan,
+/// by which the job is found; its first plan is its plan.
 async fn a_plan_can_be_bound_in_mid_job(place: Place) {
     let store = place.store().await;
-    let lease = running(&store, "job").await;
     let job = JobId::new("job");
-    assert_eq!(store.plan_of(&job).await.expect("reads"), None, "it has no log");
+    assert_eq!(store.plan_job(&job).await.expect("reads"), None, "there is no such job");
+    let lease = running(&store, "job").await;
+    let plan = async || store.plan_job(&job).await.expect("reads").expect("is there").plan;
     store.append_action_log(&lease, entry("help", ActionStatus::Completed), at(1)).await.expect("writes");
-    assert_eq!(store.plan_of(&job).await.expect("reads"), Some(None), "it has no plan");
+    assert_eq!(plan().await, None);
     store.append_action_log(&lease, planned(7), at(2)).await.expect("writes");
     store.append_action_log(&lease, entry("help", ActionStatus::Completed), at(3)).await.expect("writes");
-    assert_eq!(store.plan_of(&job).await.expect("reads"), Some(Some(7)));
+    store.append_action_log(&lease, planned(8), at(4)).await.expect("writes");
+    assert_eq!(plan().await, Some(PlanId(7)));
     let page = all(&store, "job").await;
-    assert_eq!(numbers(&page.rows), [1, 2, 3]);
-    let plans: Vec<Option<i64>> = page.rows.iter().map(|row| row.row.plan).collect();
-    assert_eq!(plans, [None, Some(7), Some(7)]);
+    assert_eq!(numbers(&page.rows), [1, 2, 3, 4]);
+    assert!(page.rows.iter().all(|row| row.row.plan == Some(PlanId(7))), "{:?}", page.rows);
+    assert_eq!((page.rows[0].created_at, page.rows[0].updated_at), (at(1), at(2)));
+
+    let known = NewJob { plan: Some(PlanId(7)), ..new_job("later", &[], 5) };
+    store.enqueue(known).await.expect("queues");
+    let jobs = store.plan_jobs(PlanId(7), &PageRequest::first(1)).await.expect("reads");
+    assert_eq!(jobs.items[0].job, JobId::new("later"));
+    assert_eq!((jobs.items[0].status, jobs.items[0].job_type.as_str()), (JobStatus::Queued, "simulate"));
+    let next = PageRequest::after(1, &jobs.next.expect("there is more"));
+    let jobs = store.plan_jobs(PlanId(7), &next).await.expect("reads");
+    assert_eq!((jobs.items[0].job.clone(), jobs.next), (job.clone(), None));
+    assert_eq!(store.plan_jobs(PlanId(8), &PageRequest::default()).await.expect("reads").items, []);
+
+    store.finish(&lease, JobStatus::Partial, None).await.expect("ends");
+    let index = store.plan_job(&job).await.expect("reads").expect("is there");
+    assert_eq!((index.status, index.next_sequence, index.rows_kept), (JobStatus::Partial, 5, 4));
 }
 
 /// Goal: rows older than the instant go and one exactly at it stays; of what is left, a job's newest stay;
@@ -151,6 +169,8 @@ async fn retention_removes_what_is_old_and_nothing_else(place: Place) {
     assert_eq!(numbers(&all(&store, "stopped").await.rows), [6, 7, 8, 9, 10]);
     assert_eq!(all(&store, "busy").await.rows.len(), 10);
     assert_eq!(place.number("SELECT rows_kept FROM plan_job_index WHERE job_id = 'stopped'").await, 5);
+    let told = "SELECT count(*) FROM job_events WHERE job_id = 'stopped' AND kind = 'log_entry'";
+    assert_eq!(place.number(told).await, 5, "their events went with them");
     assert_eq!(store.cleanup_action_logs(at(4), 5, false).await.expect("removes"), Removed::default());
 
     assert_eq!(store.cleanup_action_logs(at(4), 7, false).await.expect("removes"), Removed::default());
@@ -192,8 +212,10 @@ async fn pages_drop_and_repeat_nothing(place: Place) {
         let (written, limit, turns) = tree.current();
         check_pages(&store, &format!("job-{case}"), written, limit, &turns).await;
     }
-    let bad = store.list_action_logs(&JobId::new("job-0"), LogFrom::After("x".to_owned()), 1).await;
-    assert!(matches!(bad, Err(StoreError::BadCursor)), "{bad:?}");
+    for text in ["", "x", "1", "1.", "-1.0", "1.2.3"] {
+        let bad = store.list_action_logs(&JobId::new("job-0"), LogFrom::After(text.to_owned()), 1).await;
+        assert!(matches!(bad, Err(RecordError::BadCursor)), "{text}: {bad:?}");
+    }
 }
 
 async fn check_pages(store: &Store, job: &str, written: u8, limit: u32, turns: &[Turn]) {

@@ -2,6 +2,7 @@
 
 mod actions;
 mod branch;
+mod chats;
 mod desk;
 mod dev;
 mod files;
@@ -10,6 +11,8 @@ mod interrupted;
 mod memory;
 mod pages;
 mod places;
+mod plans;
+mod portable;
 mod search;
 mod size;
 mod story;

@@ -1,0 +1,76 @@
+//! `papertape migrate`
+
+use super::failure::FAILED;
+use super::output::{json, note, say, table, text_of};
+use super::{Common, Outcome, way};
+use crate::config::Config;
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use papertape_store::FileReport;
+use serde_json::json;
+use std::process::ExitCode;
+
+/// What to migrate.
+#[derive(Debug, Args)]
+pub(super) struct MigrateArgs {
+    /// What.
+    #[command(subcommand)]
+    command: MigrateCommand,
+}
+
+/// What.
+#[derive(Debug, Subcommand)]
+enum MigrateCommand {
+    /// Bring the plans' portable files to the present form, and take in jobs of other records
+    ActionLogs(ActionLogsArgs),
+}
+
+/// How.
+#[derive(Debug, Args)]
+struct ActionLogsArgs {
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Migrates.
+pub(super) async fn migrate(common: &Common, config: Config, args: MigrateArgs) -> Outcome {
+    let MigrateCommand::ActionLogs(ActionLogsArgs { dry_run }) = args.command;
+    let app = match dry_run {
+        true => way::to_read(config).await?,
+        false => way::to_own_alone(config).await?,
+    };
+    let reports = app.portable_files().migrate(dry_run).await?;
+    if !dry_run {
+        // What the files then lack, or have too much.
+        app.with_portable_files().settle().await;
+    }
+    if common.json {
+        json(&json!({ "dry_run": dry_run, "files": reports }))?;
+    } else {
+        shown(&reports)?;
+    }
+    let failed = reports.iter().filter(|report| report.error.is_some()).count();
+    let done = reports.iter().filter(|report| !report.is_current() && report.error.is_none()).count();
+    let verb = if dry_run { "would be brought up or taken in" } else { "brought up or taken in" };
+    note!("{} file(s): {done} {verb}, {failed} left as they are", reports.len());
+    Ok(if failed > 0 { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
+}
+
+fn shown(reports: &[FileReport]) -> Result<()> {
+    if reports.is_empty() {
+        return Ok(());
+    }
+    let mut table = table(["file", ">form", ">jobs", ">rows", "copy before", "~why not"]);
+    for report in reports {
+        table.add_row([
+            report.path.display().to_string(),
+            report.form.map_or_else(|| "-".to_owned(), |form| form.to_string()),
+            report.jobs_imported.to_string(),
+            report.rows_imported.to_string(),
+            report.backup.as_ref().map_or_else(|| "-".to_owned(), |backup| backup.display().to_string()),
+            report.error.clone().unwrap_or_default(),
+        ]);
+    }
+    say(text_of(&table))
+}

@@ -1,0 +1,195 @@
+//! Files of older forms, and files that were put into the folder: brought to the present form and taken in,
+//! one by one, each after a copy of it.
+
+use super::file::{Filed, PortableFile};
+use super::forms;
+use super::import::Imported;
+use super::{files_in, path_of};
+use crate::error::StoreError;
+use crate::migrate::back_up;
+use crate::store::Store;
+use papertape_core::action::PlanJob;
+use papertape_core::id::JobId;
+use papertape_core::plan::PlanId;
+use papertape_core::ports::ActionLog as _;
+use papertape_core::redact::Redactor;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The portable files of a record.
+#[derive(Clone)]
+pub struct PortableFiles {
+    pub(super) store: Store,
+    pub(super) dir: PathBuf,
+    redactor: Arc<Redactor>,
+}
+
+/// What a file needed, or, of a dry run, would need.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FileReport {
+    /// The file.
+    pub path: PathBuf,
+    /// The form that it had; `None`: it was empty.
+    pub form: Option<i64>,
+    /// Was its form brought up?
+    pub migrated: bool,
+    /// The copy that was made before.
+    pub backup: Option<PathBuf>,
+    /// Jobs of other records that were taken in.
+    pub jobs_imported: usize,
+    /// Their rows.
+    pub rows_imported: usize,
+    /// Why it was left as it was, or where the taking in broke off.
+    pub error: Option<String>,
+}
+
+impl FileReport {
+    /// Was there nothing to do?
+    #[must_use]
+    pub const fn is_current(&self) -> bool {
+        !self.migrated && self.jobs_imported == 0 && self.error.is_none()
+    }
+}
+
+impl PortableFiles {
+    /// Those of a record, below a data directory.
+    #[must_use]
+    pub fn new(store: Store, dir: PathBuf, redactor: Arc<Redactor>) -> Self {
+        Self { store, dir, redactor }
+    }
+
+    /// Where a plan's file is, or that of jobs without one.
+    #[must_use]
+    pub fn path(&self, plan: Option<PlanId>) -> PathBuf {
+        path_of(&self.dir, plan)
+    }
+
+    /// Brings every file to the present form and takes in the jobs of other records. A file that cannot be
+    /// brought is left as it was, and the others are done all the same. `dry_run` changes nothing.
+    ///
+    /// # Errors
+    /// A folder that cannot be read; the record's.
+    pub async fn migrate(&self, dry_run: bool) -> Result<Vec<FileReport>, StoreError> {
+        let record = self.store.identity().await?;
+        let files = files_in(&self.dir).map_err(|error| StoreError::file(&self.dir, &error))?;
+        let mut reports = Vec::new();
+        for (plan, path) in files {
+            let mut report = FileReport { path, ..FileReport::default() };
+            if let Err(error) = self.bring(&record, plan, &mut report, dry_run).await {
+                tracing::warn!(file = %report.path.display(), error = %error, "a portable file is left as it is");
+                report.error = Some(error.to_string());
+            }
+            reports.push(report);
+        }
+        Ok(reports)
+    }
+
+    async fn bring(
+        &self,
+        record: &str,
+        plan: Option<PlanId>,
+        report: &mut FileReport,
+        dry_run: bool,
+    ) -> Result<(), StoreError> {
+        let path = report.path.clone();
+        let brought = blocking(move || bring_form(&path, dry_run)).await?;
+        report.form = brought.form;
+        report.migrated = brought.is_older;
+        report.backup = brought.backup;
+        let mut unknown = Vec::new();
+        for Filed { index, record: of } in brought.jobs {
+            if of.as_deref() != Some(record) && !self.knows(&index.job).await? {
+                unknown.push(index);
+            }
+        }
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        if !dry_run && report.backup.is_none() {
+            let path = report.path.clone();
+            report.backup = Some(blocking(move || copy(&path)).await?);
+        }
+        for index in unknown {
+            // The file's name says whose it is.
+            let index = PlanJob { plan, ..index };
+            self.take_in(index, report, dry_run).await?;
+        }
+        Ok(())
+    }
+
+    async fn take_in(
+        &self,
+        index: PlanJob,
+        report: &mut FileReport,
+        dry_run: bool,
+    ) -> Result<(), StoreError> {
+        let job = index.job.clone();
+        if dry_run {
+            report.jobs_imported += 1;
+            report.rows_imported += usize::try_from(index.rows_kept).unwrap_or_default();
+            return Ok(());
+        }
+        let path = report.path.clone();
+        let rows = blocking(move || PortableFile::open(&path)?.rows(&job)).await?;
+        let from = report.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let imported = Imported::new(&self.redactor, index, rows, from);
+        let rows = imported.len();
+        if self.store.import_job(imported).await? {
+            report.jobs_imported += 1;
+            report.rows_imported += rows;
+        }
+        Ok(())
+    }
+
+    async fn knows(&self, job: &JobId) -> Result<bool, StoreError> {
+        let found = self.store.plan_job(job).await;
+        Ok(found.map_err(|error| StoreError::Database(error.to_string()))?.is_some())
+    }
+}
+
+/// A file, brought to the present form.
+struct Brought {
+    form: Option<i64>,
+    is_older: bool,
+    backup: Option<PathBuf>,
+    jobs: Vec<Filed>,
+}
+
+fn bring_form(path: &Path, dry_run: bool) -> Result<Brought, StoreError> {
+    let mut file = PortableFile::open(path)?;
+    let form = file.form()?;
+    forms::check(path, form)?;
+    let is_older = form.is_some_and(|form| form < forms::FORM);
+    let mut brought = Brought { form, is_older, backup: None, jobs: Vec::new() };
+    if form.is_none() {
+        return Ok(brought);
+    }
+    if is_older && !dry_run {
+        // A file that cannot be brought is not copied at each start.
+        file.after(forms::bring)?;
+        brought.backup = Some(back_up(file.connection(), path, form.unwrap_or_default())?);
+    }
+    brought.jobs = match (is_older, dry_run) {
+        (true, true) => file.after(forms::bring)?,
+        (true, false) => {
+            file.in_one(forms::bring)?;
+            file.jobs()?
+        }
+        (false, _) => file.jobs()?,
+    };
+    Ok(brought)
+}
+
+fn copy(path: &Path) -> Result<PathBuf, StoreError> {
+    let file = PortableFile::open(path)?;
+    back_up(file.connection(), path, forms::FORM)
+}
+
+/// Work on files, beside the threads that answer.
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    let ended = tokio::task::spawn_blocking(work).await;
+    ended.unwrap_or_else(|error| Err(StoreError::Database(format!("work on a file broke off: {error}"))))
+}

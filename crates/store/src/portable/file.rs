@@ -1,0 +1,306 @@
+//! One portable file of the present form.
+
+use super::forms;
+use crate::error::StoreError;
+use crate::sqlite::create;
+use papertape_core::action::{ActionDraft, ActionRow, PlanJob};
+use papertape_core::chat::ChatId;
+use papertape_core::id::JobId;
+use papertape_core::json;
+use papertape_core::plan::PlanId;
+use papertape_core::record::JobStatus;
+use papertape_core::time::Timestamp;
+use rusqlite::{Connection, OpenFlags, Row, Transaction, TransactionBehavior, params};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long to wait for somebody who has the file open.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// How much of a job a file has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Mark {
+    /// The number that the next row gets.
+    pub(super) next: i64,
+    /// How many rows there are.
+    pub(super) kept: i64,
+    /// The job's status.
+    pub(super) status: JobStatus,
+    /// When the index row was last changed.
+    pub(super) updated_at: Timestamp,
+}
+
+impl Mark {
+    pub(super) fn of(index: &PlanJob) -> Self {
+        Self {
+            next: index.next_sequence,
+            kept: index.rows_kept,
+            status: index.status,
+            updated_at: index.updated_at,
+        }
+    }
+}
+
+/// A job in a file.
+#[derive(Clone, Debug)]
+pub(super) struct Filed {
+    /// Its index row.
+    pub(super) index: PlanJob,
+    /// The record that wrote it; `None`: a file of an older form did not say.
+    pub(super) record: Option<String>,
+}
+
+/// What of a job is to be written.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    /// Its index row.
+    pub(super) index: PlanJob,
+    /// Its rows from some number on; all that are kept where `anew`.
+    pub(super) rows: Vec<ActionRow>,
+    /// Whatever the file has of it goes first.
+    pub(super) anew: bool,
+}
+
+/// An open file.
+pub(super) struct PortableFile {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl PortableFile {
+    /// Opens a file that is there, of whatever form.
+    pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let told = |error: rusqlite::Error| StoreError::file(path, &error);
+        let connection = Connection::open_with_flags(path, flags).map_err(told)?;
+        connection.busy_timeout(BUSY).map_err(told)?;
+        // One file to copy: no log stays beside it.
+        connection.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(())).map_err(told)?;
+        connection.execute_batch("PRAGMA synchronous = NORMAL").map_err(told)?;
+        Ok(Self { connection, path: path.to_owned() })
+    }
+
+    /// Opens a file for writing rows; makes it where it is not there. One of an older form is refused.
+    pub(super) fn for_rows(path: &Path) -> Result<Self, StoreError> {
+        if let Some(folder) = path.parent() {
+            make_dir(folder)?;
+        }
+        create(path)?;
+        let mut file = Self::open(path)?;
+        match file.form()? {
+            Some(forms::FORM) => {}
+            None => file.in_one(forms::bring)?,
+            Some(form) => {
+                forms::check(path, Some(form))?;
+                return Err(StoreError::file(path, &format!("it has the older form {form}")));
+            }
+        }
+        Ok(file)
+    }
+
+    /// Its form; `None`: it is empty.
+    pub(super) fn form(&self) -> Result<Option<i64>, StoreError> {
+        forms::form_of(&self.connection).map_err(|error| StoreError::file(&self.path, &error))
+    }
+
+    /// The connection, for a copy.
+    pub(super) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Works in one transaction, which is taken back where it fails.
+    pub(super) fn in_one<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let told = |error: StoreError| StoreError::file(&self.path, &error);
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(|error| told(error.into()))?;
+        let value = work(&transaction).map_err(told)?;
+        transaction.commit().map_err(|error| told(error.into()))?;
+        Ok(value)
+    }
+
+    /// All its jobs, as they would be after some work, which is taken back.
+    pub(super) fn after(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<(), StoreError>,
+    ) -> Result<Vec<Filed>, StoreError> {
+        let look = || {
+            let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            work(&transaction)?;
+            let found = jobs(&transaction)?;
+            transaction.rollback()?;
+            Ok(found)
+        };
+        look().map_err(|error: StoreError| StoreError::file(&self.path, &error))
+    }
+
+    /// All its jobs.
+    pub(super) fn jobs(&self) -> Result<Vec<Filed>, StoreError> {
+        jobs(&self.connection).map_err(|error| StoreError::file(&self.path, &error))
+    }
+
+    /// A job's rows, oldest first.
+    pub(super) fn rows(&self, job: &JobId) -> Result<Vec<ActionRow>, StoreError> {
+        let sql = "SELECT id, job_id, sequence, plan_id, session_id, user_message, action_kind, action_name,
+            status, message, details_json, redactions, created_at, updated_at
+            FROM plan_action_logs WHERE job_id = ?1 ORDER BY sequence";
+        let read = || {
+            let mut statement = self.connection.prepare_cached(sql)?;
+            let mut rows = statement.query([job.as_str()])?;
+            let mut found = Vec::new();
+            while let Some(row) = rows.next()? {
+                found.push(read_row(row)?);
+            }
+            Ok(found)
+        };
+        read().map_err(|error: StoreError| StoreError::file(&self.path, &error))
+    }
+
+    /// Writes parts of jobs and takes others out, all or nothing. A row that is there already stays one.
+    pub(super) fn write(&mut self, record: &str, parts: &[Part], gone: &[JobId]) -> Result<(), StoreError> {
+        self.in_one(|transaction| {
+            for job in gone {
+                remove(transaction, job)?;
+            }
+            for part in parts {
+                if part.anew {
+                    remove(transaction, &part.index.job)?;
+                }
+                for row in &part.rows {
+                    put_row(transaction, row)?;
+                }
+                put_job(transaction, record, &part.index)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+fn jobs(connection: &Connection) -> Result<Vec<Filed>, StoreError> {
+    let sql = "SELECT job_id, plan_id, job_type, status, next_sequence, rows_kept, created_at, updated_at,
+        record FROM plan_job_index ORDER BY job_id";
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read_job(row)?);
+    }
+    Ok(found)
+}
+
+/// Makes a folder, for its owner alone.
+fn make_dir(dir: &Path) -> Result<(), StoreError> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir).map_err(|error| StoreError::file(dir, &error))
+}
+
+fn remove(transaction: &Transaction<'_>, job: &JobId) -> Result<(), StoreError> {
+    for table in ["plan_action_logs", "plan_job_index"] {
+        transaction.execute(&format!("DELETE FROM {table} WHERE job_id = ?1"), [job.as_str()])?;
+    }
+    Ok(())
+}
+
+fn put_job(transaction: &Transaction<'_>, record: &str, index: &PlanJob) -> Result<(), StoreError> {
+    let sql = "INSERT OR REPLACE INTO plan_job_index (job_id, plan_id, job_type, status, next_sequence,
+        rows_kept, created_at, updated_at, record) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    transaction.prepare_cached(sql)?.execute(params![
+        index.job.as_str(),
+        index.plan.map(|plan| plan.0),
+        index.job_type,
+        index.status.as_str(),
+        index.next_sequence,
+        index.rows_kept,
+        index.created_at.to_string(),
+        index.updated_at.to_string(),
+        record,
+    ])?;
+    Ok(())
+}
+
+fn put_row(transaction: &Transaction<'_>, row: &ActionRow) -> Result<(), StoreError> {
+    let sql = "INSERT INTO plan_action_logs (plan_id, job_id, session_id, user_message, action_kind,
+            action_name, status, success, message, details_json, sequence, created_at, updated_at, redactions)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+        ON CONFLICT (job_id, sequence) DO UPDATE SET plan_id = excluded.plan_id,
+            session_id = excluded.session_id, user_message = excluded.user_message,
+            action_kind = excluded.action_kind, action_name = excluded.action_name,
+            status = excluded.status, success = excluded.success, message = excluded.message,
+            details_json = excluded.details_json, created_at = excluded.created_at,
+            updated_at = excluded.updated_at, redactions = excluded.redactions";
+    let draft = &row.row;
+    transaction.prepare_cached(sql)?.execute(params![
+        draft.plan.map(|plan| plan.0),
+        row.job.as_str(),
+        draft.chat_session.as_ref().map(ChatId::as_str),
+        draft.user_message,
+        draft.kind.as_str(),
+        draft.name,
+        draft.status.as_str(),
+        row.success(),
+        draft.message,
+        draft.details.as_ref().map(json::canonical),
+        row.sequence,
+        row.created_at.to_string(),
+        row.updated_at.to_string(),
+        row.redactions,
+    ])?;
+    Ok(())
+}
+
+fn read_job(row: &Row<'_>) -> Result<Filed, StoreError> {
+    let job: String = row.get(0)?;
+    let status: String = row.get(3)?;
+    let index = PlanJob {
+        job: JobId::from(job),
+        plan: row.get::<_, Option<i64>>(1)?.map(PlanId),
+        job_type: row.get(2)?,
+        // Files of others may use other words: what is not known has not ended well.
+        status: status.parse().unwrap_or(JobStatus::Failed),
+        next_sequence: row.get(4)?,
+        rows_kept: row.get(5)?,
+        created_at: instant(row, 6)?,
+        updated_at: instant(row, 7)?,
+    };
+    Ok(Filed { index, record: row.get(8)? })
+}
+
+fn read_row(row: &Row<'_>) -> Result<ActionRow, StoreError> {
+    let job: String = row.get(1)?;
+    let sequence: i64 = row.get(2)?;
+    let wrong = |why: String| StoreError::inconsistent(format!("row {sequence} of job {job}: {why}"));
+    let (kind, status): (String, String) = (row.get(6)?, row.get(8)?);
+    let details: Option<String> = row.get(10)?;
+    let draft = ActionDraft {
+        plan: row.get::<_, Option<i64>>(3)?.map(PlanId),
+        chat_session: row.get::<_, Option<String>>(4)?.map(ChatId::from),
+        user_message: row.get(5)?,
+        kind: kind.parse().map_err(wrong)?,
+        name: row.get(7)?,
+        status: status.parse().map_err(wrong)?,
+        message: row.get(9)?,
+        // What is no JSON is kept as the text that it is.
+        details: details.map(|text| serde_json::from_str(&text).unwrap_or_else(|_| text.into())),
+    };
+    Ok(ActionRow {
+        id: row.get(0)?,
+        job: JobId::new(&job),
+        sequence,
+        row: draft,
+        redactions: row.get(11)?,
+        created_at: instant(row, 12)?,
+        updated_at: instant(row, 13)?,
+    })
+}
+
+fn instant(row: &Row<'_>, column: usize) -> Result<Timestamp, StoreError> {
+    let text: String = row.get(column)?;
+    text.parse().map_err(|_| StoreError::inconsistent(format!("`{text}` is no time")))
+}

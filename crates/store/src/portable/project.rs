@@ -1,0 +1,353 @@
+//! Writes the portable files after the database's commits.
+//!
+//! What a job needs is told by its index row and by how much of it its file has, so that doing it twice is
+//! doing it once, and being killed in between costs nothing: the next start compares all of them.
+
+use super::bring::{FileReport, PortableFiles, blocking};
+use super::file::{Filed, Mark, Part, PortableFile};
+use super::{files_in, path_of};
+use crate::action;
+use crate::db::Db;
+use crate::error::StoreError;
+use crate::value::params;
+use futures::FutureExt as _;
+use papertape_core::action::{ActionRow, PlanJob};
+use papertape_core::id::JobId;
+use papertape_core::plan::PlanId;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+/// So many jobs' rows are in memory at a time.
+const GROUP: usize = 32;
+
+/// Keeps the portable files up to date, for as long as it lives.
+#[derive(Debug)]
+pub struct Projector {
+    asks: mpsc::UnboundedSender<oneshot::Sender<()>>,
+    task: JoinHandle<()>,
+}
+
+impl Projector {
+    /// Brings files of older forms up and takes others in, catches up with what was missed, and then
+    /// follows. What fails is logged; it is tried again with the next commit.
+    #[must_use]
+    pub fn start(files: PortableFiles) -> Self {
+        let (asks, asked) = mpsc::unbounded_channel();
+        files.store.follow_all();
+        let task = tokio::spawn(follow(files, asked));
+        Self { asks, task }
+    }
+
+    /// Resolves when the files have all that was committed before, or cannot have it now.
+    pub async fn flush(&self) {
+        let (done, told) = oneshot::channel();
+        if self.asks.send(done).is_ok() {
+            // Dropped without an answer, it has ended.
+            let _ = told.await;
+        }
+    }
+
+    /// Flushes and ends.
+    pub async fn stop(self) {
+        self.flush().await;
+        self.task.abort();
+        let _ = self.task.await;
+    }
+}
+
+async fn follow(files: PortableFiles, mut asked: mpsc::UnboundedReceiver<oneshot::Sender<()>>) {
+    let hub = files.store.hub().clone();
+    let mut known = Known::default();
+    let mut left = BTreeSet::new();
+    let mut is_behind = true;
+    loop {
+        if is_behind {
+            is_behind = match begin(&files, &mut known).await {
+                Ok(()) => false,
+                Err(error) => {
+                    tracing::error!(error = %error, "the portable files could not be caught up with");
+                    true
+                }
+            };
+        }
+        let answer = tokio::select! {
+            () = hub.news() => None,
+            ask = asked.recv() => match ask {
+                Some(answer) => Some(answer),
+                None => return,
+            },
+        };
+        let news = hub.take_news();
+        is_behind |= news.any;
+        left.extend(news.jobs);
+        let jobs: Vec<JobId> = std::mem::take(&mut left).into_iter().collect();
+        left = known.project(&files, jobs).await;
+        if let Some(answer) = answer {
+            // Whoever asked may have gone.
+            let _ = answer.send(());
+        }
+    }
+}
+
+/// What a start does: files first, then what they lack.
+async fn begin(files: &PortableFiles, known: &mut Known) -> Result<(), StoreError> {
+    for report in files.migrate(false).await? {
+        tell(&report);
+    }
+    known.catch_up(files).await
+}
+
+fn tell(report: &FileReport) {
+    if report.is_current() {
+        return;
+    }
+    let backup = report.backup.as_ref().map(|backup| backup.display().to_string());
+    tracing::info!(
+        file = %report.path.display(), form = report.form, backup, jobs = report.jobs_imported,
+        rows = report.rows_imported, "a portable file was brought up or taken in"
+    );
+}
+
+/// How much of which job the files have.
+#[derive(Debug, Default)]
+struct Known {
+    record: Arc<str>,
+    jobs: HashMap<JobId, (Option<PlanId>, Mark)>,
+    /// What a file's last failure was, so that it is told once.
+    told: HashMap<Option<PlanId>, String>,
+}
+
+/// What is to be done to a file.
+#[derive(Debug, Default)]
+struct Work {
+    parts: Vec<Part>,
+    gone: Vec<JobId>,
+}
+
+impl Known {
+    /// Reads what the files have, takes out what is no longer theirs, and writes what they lack.
+    async fn catch_up(&mut self, files: &PortableFiles) -> Result<(), StoreError> {
+        self.record = files.store.identity().await?.into();
+        self.jobs.clear();
+        let found = files_in(&files.dir).map_err(|error| StoreError::file(&files.dir, &error))?;
+        for (plan, path) in found {
+            match blocking(move || PortableFile::open(&path)?.jobs()).await {
+                Ok(jobs) => self.compare(files, plan, jobs).await?,
+                Err(error) => self.tell(plan, &error),
+            }
+        }
+        let mut last = JobId::new("");
+        loop {
+            let jobs = jobs_after(files, &last).await?;
+            let Some(newest) = jobs.last() else { return Ok(()) };
+            last = newest.clone();
+            self.project(files, jobs).await;
+        }
+    }
+
+    /// Jobs of a file that the record has in this plan are known; others of this record go.
+    async fn compare(
+        &mut self,
+        files: &PortableFiles,
+        plan: Option<PlanId>,
+        jobs: Vec<Filed>,
+    ) -> Result<(), StoreError> {
+        let mut gone = Vec::new();
+        for group in jobs.chunks(GROUP) {
+            let ids: Vec<JobId> = group.iter().map(|job| job.index.job.clone()).collect();
+            let rows = indexes(files, ids).await?;
+            for Filed { index, record } in group {
+                let is_own = record.as_deref() == Some(&*self.record);
+                match rows.get(&index.job) {
+                    Some(now) if now.plan == plan => {
+                        if is_own {
+                            self.jobs.insert(index.job.clone(), (plan, Mark::of(index)));
+                        }
+                    }
+                    Some(_) => gone.push(index.job.clone()),
+                    // A job of another record that was not taken in stays where it is.
+                    None if is_own => gone.push(index.job.clone()),
+                    None => {}
+                }
+            }
+        }
+        if !gone.is_empty() {
+            let work = Work { parts: Vec::new(), gone };
+            self.write(files, plan, work).await;
+        }
+        Ok(())
+    }
+
+    /// Brings jobs' files up to date. Gives the jobs that it could not do.
+    async fn project(&mut self, files: &PortableFiles, jobs: Vec<JobId>) -> BTreeSet<JobId> {
+        let mut left = BTreeSet::new();
+        for group in jobs.chunks(GROUP) {
+            if let Err(error) = self.project_group(files, group, &mut left).await {
+                tracing::error!(error = %error, "portable files could not be written");
+                left.extend(group.iter().cloned());
+            }
+        }
+        left
+    }
+
+    async fn project_group(
+        &mut self,
+        files: &PortableFiles,
+        jobs: &[JobId],
+        left: &mut BTreeSet<JobId>,
+    ) -> Result<(), StoreError> {
+        let wanted: Vec<_> = jobs.iter().map(|job| (job.clone(), self.jobs.get(job).cloned())).collect();
+        let parts = parts(files, wanted).await?;
+        let mut writes: BTreeMap<Option<PlanId>, Work> = BTreeMap::new();
+        let mut moves: BTreeMap<Option<PlanId>, Work> = BTreeMap::new();
+        for (job, part) in jobs.iter().zip(parts) {
+            let was = self.jobs.get(job).map(|(plan, _)| *plan);
+            let is = match part {
+                Found::Same => continue,
+                Found::Gone => None,
+                Found::Part(part) => {
+                    let plan = part.index.plan;
+                    writes.entry(plan).or_default().parts.push(part);
+                    Some(plan)
+                }
+            };
+            if let Some(was) = was.filter(|was| Some(*was) != is) {
+                moves.entry(was).or_default().gone.push(job.clone());
+            }
+        }
+        // Written where they go before they are taken from where they were: at any moment they are somewhere.
+        for (plan, work) in writes.into_iter().chain(moves) {
+            left.extend(self.write(files, plan, work).await);
+        }
+        Ok(())
+    }
+
+    /// Works on a file. Gives the jobs of the work where it fails.
+    async fn write(&mut self, files: &PortableFiles, plan: Option<PlanId>, work: Work) -> Vec<JobId> {
+        let (path, record) = (path_of(&files.dir, plan), Arc::clone(&self.record));
+        let work = Arc::new(work);
+        let done = {
+            let work = Arc::clone(&work);
+            blocking(move || PortableFile::for_rows(&path)?.write(&record, &work.parts, &work.gone)).await
+        };
+        if let Err(error) = done {
+            self.tell(plan, &error);
+            let parts = work.parts.iter().map(|part| part.index.job.clone());
+            return parts.chain(work.gone.iter().cloned()).collect();
+        }
+        self.told.remove(&plan);
+        for job in &work.gone {
+            // Unless it stands in another file by now.
+            if self.jobs.get(job).is_some_and(|(of, _)| *of == plan) {
+                self.jobs.remove(job);
+            }
+        }
+        for part in &work.parts {
+            self.jobs.insert(part.index.job.clone(), (plan, Mark::of(&part.index)));
+        }
+        Vec::new()
+    }
+
+    fn tell(&mut self, plan: Option<PlanId>, error: &StoreError) {
+        let text = error.to_string();
+        if self.told.get(&plan) != Some(&text) {
+            tracing::error!(error = %text, "a portable file cannot be written");
+            self.told.insert(plan, text);
+        }
+    }
+}
+
+/// What of a job a file lacks.
+enum Found {
+    Same,
+    Gone,
+    Part(Part),
+}
+
+/// Jobs that have or had a log, by id.
+async fn jobs_after(files: &PortableFiles, after: &JobId) -> Result<Vec<JobId>, StoreError> {
+    let after = after.clone();
+    let sql = "SELECT job_id FROM plan_job_index WHERE job_id > $1 AND next_sequence > 1
+        ORDER BY job_id LIMIT 256";
+    files
+        .store
+        .read(move |db| {
+            let after = after.clone();
+            async move {
+                let rows = db.query(sql, params![&after]).await?;
+                rows.into_iter().map(|mut row| row.get()).collect()
+            }
+            .boxed()
+        })
+        .await
+}
+
+async fn indexes(files: &PortableFiles, jobs: Vec<JobId>) -> Result<BTreeMap<JobId, PlanJob>, StoreError> {
+    let jobs = Arc::new(jobs);
+    files
+        .store
+        .read(move |db| {
+            let jobs = Arc::clone(&jobs);
+            async move {
+                let mut found = BTreeMap::new();
+                for job in jobs.iter() {
+                    if let Some(index) = action::index_of(db, job).await? {
+                        found.insert(job.clone(), index);
+                    }
+                }
+                Ok(found)
+            }
+            .boxed()
+        })
+        .await
+}
+
+type Wanted = (JobId, Option<(Option<PlanId>, Mark)>);
+
+/// What the files lack of each of these jobs, on one snapshot of the record.
+async fn parts(files: &PortableFiles, wanted: Vec<Wanted>) -> Result<Vec<Found>, StoreError> {
+    let wanted = Arc::new(wanted);
+    files
+        .store
+        .read(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move {
+                let mut found = Vec::new();
+                for (job, known) in wanted.iter() {
+                    found.push(part(db, job, known.as_ref()).await?);
+                }
+                Ok(found)
+            }
+            .boxed()
+        })
+        .await
+}
+
+async fn part(
+    db: &mut dyn Db,
+    job: &JobId,
+    known: Option<&(Option<PlanId>, Mark)>,
+) -> Result<Found, StoreError> {
+    let Some(index) = action::index_of(db, job).await? else {
+        return Ok(if known.is_some() { Found::Gone } else { Found::Same });
+    };
+    if index.next_sequence <= 1 {
+        // It has no log yet.
+        return Ok(Found::Same);
+    }
+    let now = Mark::of(&index);
+    let from = match known {
+        Some((plan, mark)) if *plan == index.plan && *mark == now => return Ok(Found::Same),
+        Some((plan, mark)) if *plan == index.plan && adds(mark, &now) => Some(mark.next),
+        _ => None,
+    };
+    let rows: Vec<ActionRow> = action::rows_from(db, job, from.unwrap_or(0)).await?;
+    Ok(Found::Part(Part { index, rows, anew: from.is_none() }))
+}
+
+/// Have rows been added since, and none been removed?
+fn adds(before: &Mark, now: &Mark) -> bool {
+    now.next >= before.next && now.kept - before.kept == now.next - before.next
+}

@@ -1,0 +1,303 @@
+//! The plans' portable files: equal to the database after the commits and after a kill, and files of older
+//! forms and of other records brought up and taken in.
+
+use crate::actions::{entry, planned, running};
+use crate::desk::{at, claim};
+use crate::places::{Place, on_both};
+use papertape_core::action::{ActionRow, ActionStatus, LogFrom};
+use papertape_core::id::JobId;
+use papertape_core::page::PageRequest;
+use papertape_core::plan::{NewPlan, PlanId, PlanWrite};
+use papertape_core::ports::{ActionLog as _, Plans as _, Queue as _};
+use papertape_core::record::JobStatus;
+use papertape_core::redact::{Clean, Redactor};
+use papertape_store::{FileReport, PortableFiles, Projector, Store};
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tempfile::TempDir;
+
+on_both!(
+    files_follow_the_commits,
+    what_was_missed_is_caught_up_with,
+    older_and_foreign_files_are_taken_in,
+    a_file_that_cannot_be_brought_stays_as_it_was,
+);
+
+fn files(store: &Store, dir: &TempDir) -> PortableFiles {
+    let secrets = vec![("key".to_owned(), "correct-horse-battery".to_owned())];
+    let redactor = Redactor::new(secrets).expect("long enough");
+    PortableFiles::new(store.clone(), dir.path().to_owned(), Arc::new(redactor))
+}
+
+/// A file's log: job, sequence, plan, name, status, time.
+fn rows(path: &Path) -> Vec<(String, i64, Option<i64>, String, String, String)> {
+    if !path.exists() {
+        return Vec::new();
+    }
+    let connection = Connection::open(path).expect("opens");
+    let sql = "SELECT job_id, sequence, plan_id, action_name, status, created_at FROM plan_action_logs
+        ORDER BY job_id, sequence";
+    let mut statement = connection.prepare(sql).expect("reads");
+    let read = |row: &rusqlite::Row<'_>| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
+    };
+    let rows = statement.query_map([], read).expect("reads");
+    rows.map(|row| row.expect("a row")).collect()
+}
+
+/// A file's index: job, status, next number, rows.
+fn index(path: &Path) -> Vec<(String, String, i64, i64)> {
+    if !path.exists() {
+        return Vec::new();
+    }
+    let connection = Connection::open(path).expect("opens");
+    let sql = "SELECT job_id, status, next_sequence, rows_kept FROM plan_job_index ORDER BY job_id";
+    let mut statement = connection.prepare(sql).expect("reads");
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+    let rows = statement.query_map([], read).expect("reads");
+    rows.map(|row| row.expect("a row")).collect()
+}
+
+/// Every job's rows stand in its plan's file as they stand in the database, and nowhere else.
+async fn equal(store: &Store, files: &PortableFiles, jobs: &[&str], plans: &[i64]) {
+    let mut wanted = std::collections::BTreeMap::<Option<PlanId>, (Vec<_>, Vec<_>)>::new();
+    for job in jobs {
+        let id = JobId::new(job);
+        let Some(about) = store.plan_job(&id).await.expect("reads") else { continue };
+        let of = wanted.entry(about.plan).or_default();
+        for ActionRow { row, sequence, created_at, .. } in store.action_log(&id).await.expect("reads") {
+            let plan = row.plan.map(|plan| plan.0);
+            let (name, status) = (row.name, row.status.to_string());
+            of.0.push(((*job).to_owned(), sequence, plan, name, status, created_at.to_string()));
+        }
+        of.1.push(((*job).to_owned(), about.status.to_string(), about.next_sequence, about.rows_kept));
+    }
+    for plan in plans.iter().map(|plan| Some(PlanId(*plan))).chain([None]) {
+        let path = files.path(plan);
+        let (log, jobs) = wanted.remove(&plan).unwrap_or_default();
+        assert_eq!(rows(&path), log, "{}", path.display());
+        assert_eq!(index(&path), jobs, "{}", path.display());
+    }
+}
+
+/// Goal: after a flush the files hold what was committed: rows, statuses, a job that got its plan in the
+/// middle in that plan's file alone, and nothing that retention has removed or that was deleted.
+async fn files_follow_the_commits(place: Place) {
+    let (store, dir) = (place.store().await, tempfile::tempdir().expect("a directory"));
+    let files = files(&store, &dir);
+    let projector = Projector::start(files.clone());
+    let one = running(&store, "one").await;
+    let two = running(&store, "two").await;
+    for n in 1..=5 {
+        store.append_action_log(&one, entry("help", ActionStatus::Completed), at(n)).await.expect("writes");
+        store.append_action_log(&two, entry("help", ActionStatus::Running), at(n)).await.expect("writes");
+    }
+    projector.flush().await;
+    equal(&store, &files, &["one", "two"], &[7]).await;
+    assert_eq!(rows(&files.path(None)).len(), 10);
+    store.append_action_log(&two, planned(7), at(6)).await.expect("writes");
+    projector.flush().await;
+    equal(&store, &files, &["one", "two"], &[7]).await;
+    assert_eq!(rows(&files.path(Some(PlanId(7)))).len(), 6);
+    store.finish(&one, JobStatus::Completed, None).await.expect("ends");
+    store.cleanup_action_logs(at(3), 2, false).await.expect("removes");
+    projector.flush().await;
+    equal(&store, &files, &["one", "two"], &[7]).await;
+    assert_eq!(rows(&files.path(None)).len(), 2);
+    store.delete_job(&JobId::new("one")).await.expect("deletes");
+    projector.stop().await;
+    let projector = Projector::start(files.clone());
+    projector.flush().await;
+    equal(&store, &files, &["one", "two"], &[7]).await;
+    projector.stop().await;
+}
+
+/// Goal: whatever was committed while nobody wrote the files, or was half written when somebody was killed,
+/// is there after the next start.
+async fn what_was_missed_is_caught_up_with(place: Place) {
+    let (store, dir) = (place.store().await, tempfile::tempdir().expect("a directory"));
+    let files = files(&store, &dir);
+    let lease = running(&store, "one").await;
+    store.append_action_log(&lease, entry("help", ActionStatus::Completed), at(1)).await.expect("writes");
+    let projector = Projector::start(files.clone());
+    projector.stop().await;
+    equal(&store, &files, &["one"], &[7]).await;
+    // Nobody writes the files now.
+    for n in 2..=4 {
+        store.append_action_log(&lease, entry("help", ActionStatus::Failed), at(n)).await.expect("writes");
+    }
+    let other = running(&store, "two").await;
+    store.append_action_log(&other, planned(7), at(5)).await.expect("writes");
+    assert_eq!(rows(&files.path(None)).len(), 1);
+    // Of a job that was moved, the old place was not yet cleared.
+    let copy = Connection::open(files.path(None)).expect("opens");
+    copy.execute_batch(
+        "INSERT INTO plan_job_index SELECT 'two', NULL, job_type, status, 2, 1, created_at, updated_at, record
+             FROM plan_job_index;
+         INSERT INTO plan_action_logs (job_id, action_kind, action_name, status, sequence, created_at, updated_at)
+             SELECT 'two', action_kind, 'old', status, 1, created_at, updated_at FROM plan_action_logs;",
+    )
+    .expect("edits");
+    drop(copy);
+    let projector = Projector::start(files.clone());
+    projector.flush().await;
+    equal(&store, &files, &["one", "two"], &[7]).await;
+    projector.stop().await;
+}
+
+/// A file as the first form has it, with one job of another record.
+fn older(path: &Path, job: &str, time: &str) {
+    std::fs::create_dir_all(path.parent().expect("a folder")).expect("makes it");
+    let connection = Connection::open(path).expect("makes the file");
+    connection
+        .execute_batch(
+            "CREATE TABLE schema_version (version INTEGER NOT NULL);
+             INSERT INTO schema_version VALUES (1);
+             CREATE TABLE plan_job_index (job_id TEXT PRIMARY KEY, plan_id INTEGER, job_type TEXT, status TEXT);
+             CREATE TABLE plan_action_logs (id INTEGER PRIMARY KEY, plan_id INTEGER, job_id TEXT NOT NULL,
+                 session_id TEXT, user_message TEXT, action_kind TEXT NOT NULL, action_name TEXT NOT NULL,
+                 status TEXT NOT NULL, success INTEGER, message TEXT, details_json TEXT,
+                 sequence INTEGER NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL);",
+        )
+        .expect("makes the tables");
+    let sql = "INSERT INTO plan_job_index VALUES (?1, 3, 'chat_action', 'running')";
+    connection.execute(sql, [job]).expect("writes");
+    for (sequence, status) in [(1, "running"), (2, "completed")] {
+        let sql = "INSERT INTO plan_action_logs (plan_id, job_id, action_kind, action_name, status, message,
+            details_json, sequence, created_at, updated_at)
+            VALUES (3, ?1, 'tool_operation', 'web_search', ?2, 'with correct-horse-battery', '{\"n\": 1}', ?3,
+            ?4, ?4)";
+        connection.execute(sql, (job, status, sequence, time)).expect("writes");
+    }
+}
+
+async fn migrated(files: &PortableFiles, dry_run: bool) -> Vec<FileReport> {
+    files.migrate(dry_run).await.expect("migrates")
+}
+
+/// Goal: a file of an older form is copied, brought to the present one and taken in, redacted; a dry run
+/// says so and changes nothing; twice is once; new plans get other numbers; a job that was under way
+/// elsewhere is taken up by nobody; and the file goes on as one of this record's.
+async fn older_and_foreign_files_are_taken_in(place: Place) {
+    let (store, dir) = (place.store().await, tempfile::tempdir().expect("a directory"));
+    let files = files(&store, &dir);
+    let path = files.path(Some(PlanId(3)));
+    older(&path, "theirs", "2026-01-02T20:00:00+08:00");
+    // As its first users had it: an index, and nothing else.
+    let first = files.path(Some(PlanId(4)));
+    let connection = Connection::open(&first).expect("makes the file");
+    connection
+        .execute_batch("CREATE TABLE plan_job_index (job_id TEXT, plan_id INTEGER); INSERT INTO plan_job_index VALUES ('old', 4)")
+        .expect("makes it");
+    drop(connection);
+    let before = std::fs::read(&path).expect("reads");
+    let told = migrated(&files, true).await;
+    assert_eq!((told.len(), told[0].form, told[0].jobs_imported, told[0].rows_imported), (2, Some(1), 1, 2));
+    assert_eq!((told[1].form, told[1].jobs_imported, told[1].rows_imported), (Some(0), 1, 0));
+    assert_eq!(std::fs::read(&path).expect("reads"), before, "a dry run changes nothing");
+    assert_eq!(store.plan_job(&JobId::new("theirs")).await.expect("reads"), None);
+
+    let told = migrated(&files, false).await;
+    assert!(told.iter().all(|file| file.error.is_none() && file.migrated), "{told:?}");
+    let backup = told[0].backup.clone().expect("a copy");
+    assert_eq!(backup, PathBuf::from(format!("{}.v1-backup", path.display())));
+    assert_eq!(rows(&backup).len(), 2);
+    let log = store.action_log(&JobId::new("theirs")).await.expect("reads");
+    assert_eq!(log.len(), 2);
+    assert_eq!(log[1].row.message.as_deref(), Some("with [redacted:key]"));
+    assert_eq!((log[1].row.plan, log[1].redactions), (Some(PlanId(3)), 1));
+    assert_eq!(log[1].created_at.to_string(), "2026-01-02T12:00:00Z");
+    let job = store.job(&JobId::new("theirs")).await.expect("reads").expect("is there");
+    assert_eq!((job.status, job.kind.as_str()), (JobStatus::Cancelled, "chat_action"));
+    assert!(store.claim("worker", std::time::Duration::ZERO, None).await.expect("asks").is_none());
+    let of_plan = store.plan_jobs(PlanId(3), &PageRequest::default()).await.expect("reads");
+    assert_eq!(of_plan.items.len(), 1, "found by its plan");
+    let new = PlanWrite::Create(NewPlan {
+        id: None,
+        name: "new".to_owned(),
+        goal: String::new(),
+        chat_session: None,
+        origin: None,
+    });
+    let made = store.write_plans(Clean::of(&Redactor::default(), vec![new]), at(1)).await.expect("writes");
+    assert!(made[0].plan > PlanId(4), "{made:?}");
+
+    let projector = Projector::start(files.clone());
+    projector.flush().await;
+    equal(&store, &files, &["theirs"], &[3]).await;
+    let again = migrated(&files, false).await;
+    assert!(again.iter().all(FileReport::is_current), "{again:?}");
+    // A file of this form, of another record, put into the folder.
+    let moved = files.path(Some(PlanId(9)));
+    std::fs::copy(&path, &moved).expect("copies");
+    let connection = Connection::open(&moved).expect("opens");
+    connection
+        .execute_batch(
+            "UPDATE plan_job_index SET job_id = 'another', record = 'of another';
+             UPDATE plan_action_logs SET job_id = 'another', plan_id = 9",
+        )
+        .expect("edits");
+    drop(connection);
+    let told = migrated(&files, false).await;
+    let taken: Vec<(usize, bool)> =
+        told.iter().map(|file| (file.jobs_imported, file.backup.is_some())).collect();
+    assert_eq!(taken, [(0, false), (0, false), (1, true)]);
+    projector.flush().await;
+    equal(&store, &files, &["theirs", "another"], &[3, 9]).await;
+    projector.stop().await;
+}
+
+/// Goal: where a file in the middle cannot be brought, the others are, it stays as it was to the byte, the
+/// report says why, and once it is mended the next run does the rest.
+async fn a_file_that_cannot_be_brought_stays_as_it_was(place: Place) {
+    let (store, dir) = (place.store().await, tempfile::tempdir().expect("a directory"));
+    let files = files(&store, &dir);
+    let paths: Vec<PathBuf> = (1..=5).map(|plan| files.path(Some(PlanId(plan)))).collect();
+    older(&paths[0], "first", "2026-01-02 12:00:00");
+    older(&paths[1], "second", "once upon a time");
+    older(&paths[2], "third", "2026-01-02T12:00:00Z");
+    std::fs::write(&paths[3], b"this is no database at all, whatever its name says").expect("writes");
+    older(&paths[4], "newer", "2026-01-02T12:00:00Z");
+    let connection = Connection::open(&paths[4]).expect("opens");
+    connection.execute_batch("UPDATE schema_version SET version = 99").expect("edits");
+    drop(connection);
+    let broken = [1, 3, 4];
+    let before = broken.map(|at| std::fs::read(&paths[at]).expect("reads"));
+    let told = migrated(&files, false).await;
+    let errors: Vec<bool> = told.iter().map(|file| file.error.is_some()).collect();
+    assert_eq!(errors, [false, true, false, true, true]);
+    assert!(told[1].error.as_ref().is_some_and(|why| why.contains("once upon a time")), "{told:?}");
+    assert!(told[4].error.as_ref().is_some_and(|why| why.contains("newer program")), "{told:?}");
+    assert_eq!(broken.map(|at| std::fs::read(&paths[at]).expect("reads")), before);
+    assert!(told[1].backup.is_none(), "what is not changed needs no copy: {told:?}");
+    for (job, is_there) in [("first", true), ("second", false), ("third", true), ("newer", false)] {
+        let found = store.plan_job(&JobId::new(job)).await.expect("reads");
+        assert_eq!(found.is_some(), is_there, "{job}");
+    }
+    // Nor does it keep the others from being written.
+    let projector = Projector::start(files.clone());
+    let lease = running(&store, "mine").await;
+    store.append_action_log(&lease, entry("help", ActionStatus::Completed), at(1)).await.expect("writes");
+    let stuck = running(&store, "stuck").await;
+    store.append_action_log(&stuck, planned(2), at(1)).await.expect("writes");
+    projector.flush().await;
+    equal(&store, &files, &["first", "third", "mine"], &[1, 3]).await;
+    projector.stop().await;
+
+    let connection = Connection::open(&paths[1]).expect("opens");
+    let mend = "UPDATE plan_action_logs SET created_at = '2026-01-02T12:00:00Z', updated_at = created_at";
+    connection.execute_batch(mend).expect("edits");
+    connection.execute_batch("UPDATE plan_action_logs SET updated_at = created_at").expect("edits");
+    drop(connection);
+    let told = migrated(&files, false).await;
+    // The system's file has come before them.
+    assert_eq!((told[2].error.clone(), told[2].jobs_imported), (None, 1));
+    let log = store.list_action_logs(&JobId::new("second"), LogFrom::Newest, 0).await.expect("reads");
+    assert_eq!(log.rows.len(), 2);
+    let projector = Projector::start(files.clone());
+    projector.flush().await;
+    equal(&store, &files, &["second", "stuck", "mine"], &[2]).await;
+    projector.stop().await;
+    claim(&store, "stuck").await;
+}
