@@ -14,8 +14,8 @@ use papertape_core::message::{FailureKind, ModelName, ModelRequest};
 use papertape_core::ports::{Answer, AttemptFailure, DeltaSink};
 use reqwest::Url;
 use secrecy::ExposeSecret as _;
+use tracing::dispatcher::Dispatch;
 use tracing::instrument::WithSubscriber as _;
-use tracing::subscriber::NoSubscriber;
 
 /// A configured provider.
 pub(crate) struct Provider {
@@ -230,8 +230,9 @@ impl Provider {
 }
 
 /// The library's own events print answers and errors in full: nobody is to hear them.
-fn silence() -> NoSubscriber {
-    NoSubscriber::new()
+fn silence() -> Dispatch {
+    // Not a subscriber of its own: each new one makes every place that can log ask all that there are.
+    Dispatch::none()
 }
 
 fn unreadable() -> AttemptFailure {

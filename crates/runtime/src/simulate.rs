@@ -9,7 +9,6 @@ use crate::load::{self, stop_of};
 use crate::services::Services;
 use crate::stopping::{StopReason, StopSignal};
 use crate::summarise;
-use futures::future::join_all;
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::{StartState, run_day};
 use papertape_core::id::{AgentName, ContentHash, JobId};
@@ -21,6 +20,8 @@ use papertape_core::tape::{Class, Session, Stop, Tape};
 use papertape_core::time::Date;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 /// Told of what happens, for progress bars. Never asked anything.
 pub trait Observer: Send + Sync {
@@ -79,13 +80,34 @@ pub async fn run(
         signal,
         assisting: None,
     });
-    let plan = Plan { run: &run, config: &config, dataset: &dataset, job: &job.id, observer };
-    let ends = join_all(config.agents.iter().map(|agent| plan.run_agent(agent))).await;
+    let plan = Arc::new(Plan { run: Arc::clone(&run), config, dataset, job: job.id.clone() });
+    let ends = side_by_side(&plan, observer).await;
+    let config = &plan.config;
     let mut summaries = Ok(());
     if config.summaries && ends.iter().all(|end| !matches!(end.stop, Some(Stop::LostLease))) {
-        summaries = summarise::run(&run, &config, &job.id).await;
+        summaries = summarise::run(&run, config, &job.id).await;
     }
     conclude(&run, ends, summaries)
+}
+
+/// All agents at once, each a task of its own so that they share the processors; in the order of the
+/// config. Dropping this ends them.
+async fn side_by_side(plan: &Arc<Plan>, observer: &dyn Observer) -> Vec<AgentEnd> {
+    let (tell, mut told) = mpsc::unbounded_channel();
+    let mut tasks = JoinSet::new();
+    for at in 0..plan.config.agents.len() {
+        let (plan, tell) = (Arc::clone(plan), tell.clone());
+        tasks.spawn(async move { (at, plan.run_agent(&plan.config.agents[at], &tell).await) });
+    }
+    drop(tell);
+    // Ends when the last agent has.
+    while let Some(day) = told.recv().await {
+        let DayEnd { agent, date, status, value } = day;
+        observer.day_ended(&agent, date, status, value);
+    }
+    let mut ends = tasks.join_all().await;
+    ends.sort_by_key(|(at, _)| *at);
+    ends.into_iter().map(|(_, end)| end).collect()
 }
 
 /// The job's status from what became of its agents.
@@ -115,20 +137,27 @@ fn conclude(run: &JobRun, ends: Vec<AgentEnd>, summaries: Result<(), Stop>) -> R
     Ok(JobEnd { status, error })
 }
 
-/// One running job, as its agents see it.
-struct Plan<'a> {
-    run: &'a Arc<JobRun>,
-    config: &'a SimulationConfig,
-    dataset: &'a Arc<Dataset>,
-    job: &'a JobId,
-    observer: &'a dyn Observer,
+/// A day that is over, on its way to the observer.
+struct DayEnd {
+    agent: AgentName,
+    date: Date,
+    status: DayStatus,
+    value: Money,
 }
 
-impl Plan<'_> {
+/// One running job, as its agents see it.
+struct Plan {
+    run: Arc<JobRun>,
+    config: SimulationConfig,
+    dataset: Arc<Dataset>,
+    job: JobId,
+}
+
+impl Plan {
     /// All days of one agent that are not done yet.
-    async fn run_agent(&self, agent: &AgentConfig) -> AgentEnd {
+    async fn run_agent(&self, agent: &AgentConfig, tell: &mpsc::UnboundedSender<DayEnd>) -> AgentEnd {
         let mut end = AgentEnd { completed: 0, failed: 0, stop: None };
-        end.stop = self.run_days(agent, &mut end.completed, &mut end.failed).await.err();
+        end.stop = self.run_days(agent, tell, &mut end).await.err();
         if let Some(stop) = &end.stop {
             tracing::info!(job = %self.job, agent = %agent.name, reason = %stop, "agent stopped");
         }
@@ -138,19 +167,19 @@ impl Plan<'_> {
     async fn run_days(
         &self,
         agent: &AgentConfig,
-        completed: &mut usize,
-        failed: &mut usize,
+        tell: &mpsc::UnboundedSender<DayEnd>,
+        end: &mut AgentEnd,
     ) -> Result<(), Stop> {
         let record = &*self.run.services.record;
-        let (mut state, after) = start_state(record, self.config, self.job, agent).await?;
+        let (mut state, after) = start_state(record, &self.config, &self.job, agent).await?;
         let days = self.dataset.trading_days(self.config.start_date, self.config.end_date);
         for (index, day) in days.iter().enumerate() {
             if after.is_some_and(|after| day.date <= after) {
-                let done = record.find_session(self.job, &agent.name, day.date).await.map_err(stop_of)?;
+                let done = record.find_session(&self.job, &agent.name, day.date).await.map_err(stop_of)?;
                 match done.and_then(|done| done.ended) {
-                    Some(DayStatus::Failed) => *failed += 1,
+                    Some(DayStatus::Failed) => end.failed += 1,
                     // Also a day that another job did.
-                    _ => *completed += 1,
+                    _ => end.completed += 1,
                 }
                 continue;
             }
@@ -158,10 +187,12 @@ impl Plan<'_> {
             let last = index + 1 == days.len();
             let (next, status) = Box::pin(self.run_session(agent, *day, last, state)).await?;
             match status {
-                DayStatus::Failed => *failed += 1,
-                _ => *completed += 1,
+                DayStatus::Failed => end.failed += 1,
+                _ => end.completed += 1,
             }
-            self.observer.day_ended(&agent.name, day.date, status, next.books.last_value());
+            let (agent, value) = (agent.name.clone(), next.books.last_value());
+            // Nobody listens where the job is being dropped.
+            let _ = tell.send(DayEnd { agent, date: day.date, status, value });
             state = next;
         }
         Ok(())
@@ -180,17 +211,17 @@ impl Plan<'_> {
         let new = NewSession { agent: agent.name.clone(), date: day.date, at: services.clock.now() };
         let opened = record.open_session(&self.run.lease, new).await.map_err(stop_of)?;
         let mut tape = Tape::new(load::rows(record, opened.id, false).await.map_err(stop_of)?);
-        let of_day = AgentDay::of(services, self.config, agent, day.date);
+        let of_day = AgentDay::of(services, &self.config, agent, day.date);
         let agent = of_day.agent();
         if let Some(branch) = &self.config.branch {
             tape = inherit(record, tape, branch, &of_day, day.date).await?;
         }
         let time = Duration::from_secs(agent.limits.session_timeout_secs);
         let who = (agent.name.clone(), day.date);
-        let host = LiveHost::new(Arc::clone(self.run), opened.id, who, false, Some(time));
+        let host = LiveHost::new(Arc::clone(&self.run), opened.id, who, false, Some(time));
         let seed = start.day_seed(agent, day.date);
         let session = Session::new(Arc::new(host), tape, Arc::clone(&services.redactor), seed);
-        let input = of_day.input(services, self.config, self.dataset, (day, last));
+        let input = of_day.input(services, &self.config, &self.dataset, (day, last));
         let mut root = session.root();
         let result = run_day(&mut root, &input, start).await?;
         let status = result.closing.status;

@@ -1,7 +1,7 @@
 //! A thousand agents side by side in one process, against a model that takes 200 ms: the ideal is the
 //! time of one agent's calls, one after the other.
 
-use crate::desk::{self, Talk};
+use crate::product::{self, Talk};
 use papertape_core::time::Date;
 use papertape_testkit::bench::server::{MODEL_CALLS, ServerProcess};
 use papertape_testkit::bench::{
@@ -17,29 +17,30 @@ const END: Date = jiff::civil::date(2012, 10, 3);
 const DAYS: usize = 3;
 
 pub(crate) fn run() {
-    let dir = desk::directory();
+    let dir = product::directory();
     let _ = median_fsync(dir.path());
     let server = ServerProcess::start(LATENCY);
-    let runtime = desk::runtime();
+    let runtime = product::runtime();
     let talk = Arc::new(runtime.block_on(Talk::record()));
     let ideal = LATENCY.as_secs_f64() * f64::from(MODEL_CALLS) * DAYS as f64;
     let mut wall: [Series; 2] = Default::default();
     let (mut cpu, mut memory) = (Series::default(), Series::default());
     for round in 0..ROUNDS {
         // A data directory and a client of its own each: connections are made anew.
-        let dir = desk::directory();
-        let app = runtime.block_on(desk::open(dir.path(), server.url(), AGENTS));
+        let dir = product::directory();
+        let app = runtime.block_on(product::open(dir.path(), server.url(), AGENTS));
         let names: Vec<String> = (0..AGENTS).map(|number| format!("agent-{round}-{number}")).collect();
-        let (job, days) = runtime.block_on(desk::queue(&app, desk::request("streamed", &names, START, END)));
+        let (job, days) =
+            runtime.block_on(product::queue(&app, product::request("streamed", &names, START, END)));
         assert_eq!(days, AGENTS * DAYS);
         reset_peak();
         let timed = Timed::start();
-        runtime.block_on(desk::work(&app, &job));
+        runtime.block_on(product::work(&app, &job));
         let (time, processor) = timed.end();
         wall[0].push(time.as_secs_f64());
         cpu.push(processor.as_secs_f64() / days as f64);
         memory.push(peak_memory().unwrap_or_default() as f64);
-        runtime.block_on(desk::check(&app, days));
+        runtime.block_on(product::check(&app, days));
         drop(app);
 
         let timed = Timed::start();
@@ -69,7 +70,7 @@ pub(crate) fn run() {
 
 /// The calls alone.
 async fn bare(talk: &Arc<Talk>, url: &str) {
-    let client = desk::client();
+    let client = product::client();
     let tasks: Vec<_> = (0..AGENTS)
         .map(|_| {
             let (talk, client, url) = (Arc::clone(talk), client.clone(), url.to_owned());

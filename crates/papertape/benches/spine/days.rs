@@ -1,7 +1,7 @@
 //! A solo agent's days against a model that answers at once: what the product itself takes of the
 //! processor, beside a bare loop that makes the same calls and commits each message.
 
-use crate::desk::{self, Talk};
+use crate::product::{self, Talk};
 use papertape_core::time::Date;
 use papertape_testkit::bench::server::{MODEL_CALLS, ServerProcess, TOOL_CALLS};
 use papertape_testkit::bench::{Aim, ROUNDS, Series, Table, Timed, Unit, median_fsync};
@@ -16,13 +16,13 @@ const END: Date = jiff::civil::date(2012, 5, 24);
 const AIM: f64 = 0.002;
 
 pub(crate) fn run() {
-    let dir = desk::directory();
+    let dir = product::directory();
     let _ = median_fsync(dir.path());
     let server = ServerProcess::start(Duration::ZERO);
-    let runtime = desk::runtime();
+    let runtime = product::runtime();
     let talk = runtime.block_on(Talk::record());
-    let app = runtime.block_on(desk::open(dir.path(), server.url(), 8));
-    let client = desk::client();
+    let app = runtime.block_on(product::open(dir.path(), server.url(), 8));
+    let client = product::client();
 
     let (mut cpu, mut wall): ([Series; 3], [Series; 3]) = Default::default();
     let mut days = 0;
@@ -34,13 +34,13 @@ pub(crate) fn run() {
         for provider in ["streamed", "whole"] {
             let agents = [format!("{provider}-{round}")];
             let (job, queued) =
-                runtime.block_on(desk::queue(&app, desk::request(provider, &agents, START, END)));
+                runtime.block_on(product::queue(&app, product::request(provider, &agents, START, END)));
             days = queued;
             let timed = Timed::start();
-            runtime.block_on(desk::work(&app, &job));
+            runtime.block_on(product::work(&app, &job));
             times.push(timed.end());
             all += days;
-            runtime.block_on(desk::check(&app, all));
+            runtime.block_on(product::check(&app, all));
         }
         let timed = Timed::start();
         let path = dir.path().join(format!("bare-{round}.db"));

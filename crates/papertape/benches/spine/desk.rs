@@ -1,134 +1,243 @@
-//! The product put together for a measurement, and the same conversation without it.
+//! A desk's ticker-days. Against a model that answers at once: what the product itself takes of the
+//! processor, beside a bare loop that sends the same requests and commits each answer. Against one that
+//! takes 200 ms: how near one desk, and 256 side by side, come to their longest chain of calls.
 
-use papertape::app::{Access, App};
-use papertape::config::Config;
-use papertape::trigger::{Request, trigger};
+use crate::product;
+use papertape::trigger::Request;
 use papertape_agents::config::AgentConfig;
-use papertape_core::id::{AgentName, JobId};
-use papertape_core::record::JobStatus;
+use papertape_core::id::AgentName;
 use papertape_core::time::Date;
-use papertape_llm::{ProviderConfig, ProviderKind};
-use papertape_runtime::simulate::Unobserved;
-use papertape_runtime::stopping::Stopper;
-use papertape_testkit::bench::server::{MODEL_CALLS, TOOL_CALLS, answer_to};
-use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
+use papertape_llm::house;
+use papertape_testkit::bench::server::{Roles, ServerProcess};
+use papertape_testkit::bench::{
+    Aim, ROUNDS, Series, Table, Timed, Unit, median_fsync, peak_memory, percentile, reset_peak,
+};
+use papertape_testkit::model_server::{ModelServer, ScriptedAnswer, read_request};
+use rusqlite::{Connection, OpenFlags, params};
 use serde_json::{Value, json};
-use std::path::Path;
-use tempfile::TempDir;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-/// A directory on the disk where the program was built.
-pub(crate) fn directory() -> TempDir {
-    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("makes a directory")
+const DESKS: usize = 256;
+const LATENCY: Duration = Duration::from_millis(200);
+const SYMBOL: [&str; 1] = ["AAPL"];
+const START: Date = jiff::civil::date(2012, 1, 3);
+/// Some fifty trading days.
+const END: Date = jiff::civil::date(2012, 3, 15);
+/// A week.
+const FRIDAY: Date = jiff::civil::date(2012, 1, 9);
+/// Processor seconds that a ticker-day may take.
+const AIM: f64 = 0.005;
+/// Bytes that a desk may need.
+const MEMORY: f64 = 0.5e6;
+
+pub(crate) fn run() {
+    let dir = product::directory();
+    let _ = median_fsync(dir.path());
+    let runtime = product::runtime();
+    let day = runtime.block_on(Day::record(dir.path()));
+    println!(
+        "a ticker-day of all four analysts: {} model calls, {} of them in the longest chain; {} tool calls\n",
+        day.requests.len(),
+        day.chain,
+        day.tools
+    );
+    let mut table = Table::default();
+    at_once(&runtime, dir.path(), &day, &mut table);
+    one(&runtime, dir.path(), &day, &mut table);
+    many(&runtime, &day, &mut table);
+    table.print();
 }
 
-/// Two threads, as the machine that the aims are for has.
-pub(crate) fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("starts")
-}
-
-/// The product on a data directory, with a provider at this address, `streamed` as is the default and
-/// `whole` as another.
-pub(crate) async fn open(dir: &Path, url: &str, parallel_calls: usize) -> App {
-    let mut config = Config { data_dir: dir.to_owned(), ..Config::default() };
-    for (name, stream) in [("streamed", true), ("whole", false)] {
-        let provider = ProviderConfig {
-            kind: Some(ProviderKind::OpenaiCompatible),
-            base_url: Some(url.to_owned()),
-            stream,
-            ..ProviderConfig::default()
-        };
-        config.models.providers.insert(name.to_owned(), provider);
-    }
-    config.worker.parallel_calls = parallel_calls;
-    App::open(config, Access::Own).await.expect("opens")
-}
-
-/// A simulation of these agents, which think by one of the providers.
-pub(crate) fn request(provider: &str, agents: &[String], start: Date, end: Date) -> Request {
-    let model = format!("{provider}::scripted");
-    let agent = |name: &String| AgentConfig::solo(AgentName::new(name), model.parse().expect("a model"));
-    Request {
-        start_date: Some(start),
-        end_date: Some(end),
-        agents: agents.iter().map(agent).collect(),
-        symbols: vec!["AAPL".to_owned(), "IBM".to_owned()],
-        summaries: Some(false),
-        ..Request::default()
-    }
-}
-
-/// Queues a simulation and gives its model-days.
-pub(crate) async fn queue(app: &App, request: Request) -> (JobId, usize) {
-    let queued = trigger(app, request).await.expect("it is queued");
-    (queued.job, queued.total_model_days)
-}
-
-/// Runs a queued simulation to its end.
-pub(crate) async fn work(app: &App, job: &JobId) {
-    let stopper = Stopper::default();
-    let ended = app.worker.run_job(job, &stopper.signal(), &Unobserved).await;
-    let ended = ended.expect("the record holds").expect("the job was free");
-    assert_eq!((ended.status, ended.error), (JobStatus::Completed, None));
-}
-
-/// Sees that every message of so many model-days, all that there are, was kept.
-pub(crate) async fn check(app: &App, days: usize) {
-    let counts = app.store.counts().await.expect("counts");
-    let of_a_day = (1 + MODEL_CALLS + TOOL_CALLS) as usize;
-    assert_eq!(counts.rows["reasoning_log_rows"], (days * of_a_day) as u64, "every message is there");
-}
-
-/// What the product asks on a day: its first request, and the answers of the tools in their order.
-pub(crate) struct Talk {
-    pub(crate) request: Value,
-    pub(crate) tools: Vec<Value>,
-}
-
-impl Talk {
-    /// Records a day of the product's.
-    pub(crate) async fn record() -> Self {
-        let answer = |body: &Value| ScriptedAnswer::raw("application/json", answer_to(body).to_string());
-        let server = ModelServer::answering(answer).await;
-        let dir = directory();
-        let app = open(dir.path(), &server.url(), 8).await;
-        let day = jiff::civil::date(2012, 10, 1);
-        let (job, _) = queue(&app, self::request("whole", &["recorded".to_owned()], day, day)).await;
-        work(&app, &job).await;
-        let requests = server.requests();
-        assert_eq!(requests.len(), MODEL_CALLS as usize);
-        let last = &requests[requests.len() - 1].body["messages"];
-        let of_tools = last.as_array().into_iter().flatten().filter(|message| message["role"] == "tool");
-        let tools: Vec<Value> = of_tools.cloned().collect();
-        assert_eq!(tools.len(), TOOL_CALLS as usize);
-        Self { request: requests[0].body.clone(), tools }
-    }
-
-    /// The day as a bare loop has it: asks, reads, hands the tool's answer on. `keep` is called with
-    /// each message that came about.
-    pub(crate) async fn hold(&self, client: &reqwest::Client, url: &str, mut keep: impl FnMut(&Value)) {
-        let url = format!("{url}chat/completions");
-        let mut request = self.request.clone();
-        for turn in 0..MODEL_CALLS as usize {
-            let body = serde_json::to_vec(&request).expect("is JSON");
-            let post = client.post(&url).header("content-type", "application/json").body(body);
-            let bytes = post.send().await.expect("is sent").bytes().await.expect("is answered");
-            let mut answer: Value = serde_json::from_slice(&bytes).expect("is JSON");
-            let message = answer["choices"][0]["message"].take();
-            keep(&message);
-            let messages = request["messages"].as_array_mut().expect("has messages");
-            let id = message["tool_calls"][0]["id"].clone();
-            messages.push(message);
-            if let Some(tool) = self.tools.get(turn) {
-                let mut tool = tool.clone();
-                tool["tool_call_id"] = json!(id);
-                keep(&tool);
-                messages.push(tool);
-            }
+/// Fifty days of one desk against a model that answers at once.
+fn at_once(runtime: &tokio::runtime::Runtime, dir: &Path, day: &Day, table: &mut Table) {
+    let server = ServerProcess::start_desk(Duration::ZERO, &day.roles);
+    let app = runtime.block_on(product::open(dir, server.url(), 8));
+    let client = product::client();
+    let (mut cpu, mut wall): ([Series; 2], [Series; 2]) = Default::default();
+    // The first round is for warming up.
+    for round in 0..=ROUNDS {
+        let name = format!("desk-{round}");
+        let (job, days) = runtime.block_on(product::queue(&app, simulation(&[name], START, END)));
+        let timed = Timed::start();
+        runtime.block_on(product::work(&app, &job));
+        let ours = timed.end();
+        check(dir, job.as_str(), days, day.requests.len());
+        let timed = Timed::start();
+        let path = dir.join(format!("bare-{round}.db"));
+        runtime.block_on(bare(&path, day, &client, server.url(), days));
+        let theirs = timed.end();
+        for (which, (time, processor)) in [ours, theirs].into_iter().enumerate().filter(|_| round > 0) {
+            wall[which].push(time.as_secs_f64() / days as f64);
+            cpu[which].push(processor.as_secs_f64() / days as f64);
         }
     }
+    let with = |series| Some(("bare loop, a FULL transaction an answer", series));
+    table.add("processor time of a ticker-day", Unit::Millis, &cpu[0], with(&cpu[1]), Aim::To(AIM));
+    table.add("wall time of a ticker-day", Unit::Millis, &wall[0], with(&wall[1]), Aim::Shown);
 }
 
-/// The client of the bare loops.
-pub(crate) fn client() -> reqwest::Client {
-    reqwest::Client::builder().no_proxy().tcp_nodelay(true).tls_certs_only([]).build().expect("is built")
+/// A week of one desk against a model that takes its time.
+fn one(runtime: &tokio::runtime::Runtime, dir: &Path, day: &Day, table: &mut Table) {
+    let server = ServerProcess::start_desk(LATENCY, &day.roles);
+    let app = runtime.block_on(product::open(dir, server.url(), 8));
+    let (mut wall, mut ideal) = (Series::default(), Series::default());
+    for round in 0..ROUNDS {
+        let name = format!("slow-{round}");
+        let (job, days) = runtime.block_on(product::queue(&app, simulation(&[name], START, FRIDAY)));
+        let timed = Timed::start();
+        runtime.block_on(product::work(&app, &job));
+        wall.push(timed.end().0.as_secs_f64() / days as f64);
+        ideal.push(day.ideal());
+        check(dir, job.as_str(), days, day.requests.len());
+    }
+    let with = Some(("longest chain of calls", &ideal));
+    table.add("wall time of a ticker-day at 200 ms", Unit::Millis, &wall, with, Aim::RatioTo(1.1));
+}
+
+/// A day of many desks side by side against the same.
+fn many(runtime: &tokio::runtime::Runtime, day: &Day, table: &mut Table) {
+    let server = ServerProcess::start_desk(LATENCY, &day.roles);
+    let [mut median, mut slowest, mut memory, mut ideal]: [Series; 4] = Default::default();
+    for round in 0..ROUNDS {
+        // A data directory and a client of its own each: connections are made anew.
+        let dir = product::directory();
+        let app = runtime.block_on(product::open(dir.path(), server.url(), DESKS * 4));
+        let names: Vec<String> = (0..DESKS).map(|number| format!("desk-{round}-{number}")).collect();
+        let (job, days) = runtime.block_on(product::queue(&app, simulation(&names, START, START)));
+        reset_peak();
+        let before = peak_memory().unwrap_or_default();
+        runtime.block_on(product::work(&app, &job));
+        let peak = peak_memory().unwrap_or_default();
+        memory.push(peak.saturating_sub(before) as f64 / DESKS as f64);
+        let times = check(dir.path(), job.as_str(), days, day.requests.len());
+        median.push(percentile(&times, 0.5));
+        slowest.push(percentile(&times, 0.99));
+        ideal.push(day.ideal());
+    }
+    let with = Some(("longest chain of calls", &ideal));
+    let what = |part: &str| format!("wall time of a ticker-day at 200 ms, {DESKS} desks, {part}");
+    table.add(what("p50"), Unit::Millis, &median, with, Aim::RatioTo(1.15));
+    table.add(what("p99"), Unit::Millis, &slowest, with, Aim::Shown);
+    table.add("peak memory of a desk beside 255", Unit::Bytes, &memory, None, Aim::To(MEMORY));
+}
+
+/// A simulation of these desks.
+fn simulation(names: &[String], start: Date, end: Date) -> Request {
+    let model = || "streamed::scripted".parse().expect("a model");
+    let agents = names.iter().map(|name| AgentConfig::desk(AgentName::new(name), model())).collect();
+    product::simulation(agents, &SYMBOL, start, end)
+}
+
+/// Sees that every day ended well with all its calls, and gives how long each took, in seconds.
+fn check(dir: &Path, job: &str, days: usize, calls: usize) -> Vec<f64> {
+    let path = dir.join("papertape.db");
+    let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("opens");
+    let sessions = "SELECT completed_at - started_at FROM trading_sessions
+        WHERE job_id = ?1 AND status = 'completed' AND metadata LIKE '%\"full\"%'";
+    let mut statement = database.prepare(sessions).expect("is SQL");
+    let times = statement.query_map([job], |row| row.get::<_, f64>(0)).expect("asks");
+    let times: Vec<f64> = times.map(|time| time.expect("reads") / 1e6).collect();
+    assert_eq!(times.len(), days, "every day was researched in full");
+    let done = "SELECT count(*) FROM steps JOIN trading_sessions AS s ON s.id = steps.session_id
+        WHERE s.job_id = ?1 AND steps.kind = 'model' AND steps.state = 'done'";
+    let done: i64 = database.query_row(done, [job], |row| row.get(0)).expect("counts");
+    assert_eq!(done, (days * calls) as i64, "every call was made");
+    times
+}
+
+/// A recorded day of a desk's.
+struct Day {
+    /// The file with what each role says.
+    roles: PathBuf,
+    /// What was asked, in the order of arrival.
+    requests: Vec<Value>,
+    /// Model calls that wait for each other: the longest conversation of the analysts, and everybody after.
+    chain: usize,
+    /// Calls of tools.
+    tools: usize,
+}
+
+impl Day {
+    /// Records one: the house model plays the desk.
+    async fn record(dir: &Path) -> Self {
+        let kept: Arc<Mutex<Roles>> = Arc::default();
+        let writing = Arc::clone(&kept);
+        let server = ModelServer::answering(move |body| {
+            let request = read_request(body, "house::momentum".parse().expect("a model")).expect("our own");
+            let reply = house::answer(&request).expect("the house model knows it").reply;
+            let calls: Vec<(String, Value)> =
+                reply.tool_calls.into_iter().map(|call| (call.name, call.arguments)).collect();
+            let body = serde_json::to_vec(body).expect("is JSON");
+            let mut roles = writing.lock().unwrap_or_else(PoisonError::into_inner);
+            roles.keep(&body, &reply.text, &calls);
+            let turns = body.windows(18).filter(|window| window == br#""role":"assistant""#).count();
+            let answer = roles.answer(&body, u32::try_from(turns).expect("few"));
+            ScriptedAnswer::raw("application/json", answer.to_string())
+        });
+        let server = server.await;
+        let place = product::directory();
+        let app = product::open(place.path(), &server.url(), 8).await;
+        let mut request = simulation(&["recorded".to_owned()], START, START);
+        request.agents[0].model = "whole::scripted".parse().expect("a model");
+        let (job, _) = product::queue(&app, request).await;
+        product::work(&app, &job).await;
+        let requests: Vec<Value> = server.requests().into_iter().map(|request| request.body).collect();
+        let mut calls: BTreeMap<String, usize> = BTreeMap::new();
+        let mut tools = 0;
+        for request in &requests {
+            let system = request["messages"][0]["content"].as_str().and_then(|text| text.lines().next());
+            *calls.entry(system.unwrap_or_default().to_owned()).or_default() += 1;
+        }
+        let last = |role: &&Value| role["messages"].as_array().map_or(0, Vec::len);
+        for name in calls.keys() {
+            let of_role = requests.iter().filter(|request| {
+                request["messages"][0]["content"].as_str().is_some_and(|text| text.starts_with(name))
+            });
+            let turns = of_role.max_by_key(last).and_then(|request| request["messages"].as_array());
+            tools += turns.into_iter().flatten().filter(|turn| turn["role"] == "tool").count();
+        }
+        // Those of the risk debate, who speak in turn, are called analysts as well.
+        let beside = ["Market", "Sentiment", "News", "Fundamentals"].map(|name| format!("{name} Analyst"));
+        let is_beside = |role: &str| beside.iter().any(|name| role.ends_with(name));
+        let (analysts, others): (Vec<_>, Vec<_>) = calls.iter().partition(|(name, _)| is_beside(name));
+        let longest = analysts.into_iter().map(|(_, calls)| *calls).max().unwrap_or_default();
+        let chain = longest + others.into_iter().map(|(_, calls)| *calls).sum::<usize>();
+        let roles = dir.join("roles.json");
+        kept.lock().unwrap_or_else(PoisonError::into_inner).write(&roles);
+        Self { roles, requests, chain, tools }
+    }
+
+    /// Seconds that the longest chain takes.
+    fn ideal(&self) -> f64 {
+        LATENCY.as_secs_f64() * self.chain as f64
+    }
+}
+
+/// The same days without the product: the recorded requests one after the other, one connection, one
+/// table, a transaction an answer. No tool is run and no order placed.
+async fn bare(path: &Path, day: &Day, client: &reqwest::Client, url: &str, days: usize) {
+    let connection = Connection::open(path).expect("opens");
+    let schema = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+        CREATE TABLE answers (id INTEGER PRIMARY KEY, day INTEGER, content TEXT, calls TEXT);
+        CREATE INDEX answers_by_day ON answers (day);";
+    connection.execute_batch(schema).expect("sets up");
+    let url = format!("{url}chat/completions");
+    for number in 0..days as i64 {
+        for request in &day.requests {
+            let body = serde_json::to_vec(request).expect("is JSON");
+            let post = client.post(&url).header("content-type", "application/json").body(body);
+            let bytes = post.send().await.expect("is sent").bytes().await.expect("is answered");
+            let answer: Value = serde_json::from_slice(&bytes).expect("is JSON");
+            let message = &answer["choices"][0]["message"];
+            assert!(message.is_object(), "an answer");
+            let calls = message["tool_calls"].as_array().map(|calls| json!(calls).to_string());
+            let insert = "INSERT INTO answers (day, content, calls) VALUES (?1, ?2, ?3)";
+            let row = params![number, message["content"].as_str(), calls];
+            let insert = connection.prepare_cached(insert);
+            insert.and_then(|mut insert| insert.execute(row)).expect("writes");
+        }
+    }
 }

@@ -1,14 +1,14 @@
 //! What the product as a whole takes: a model-day, a thousand agents, a million messages, a start.
 //! Method and figures are in `docs/performance.md`.
 //!
-//! To add a benchmark, write a file beside this one and a line below. A desk's ticker-day, the action
-//! log and the streams get theirs when they are there.
+//! To add a benchmark, write a file beside this one and a line below.
 
 mod agents;
 mod days;
 mod desk;
 mod million;
 mod million_texts;
+mod product;
 mod reading;
 mod search;
 mod size;
@@ -23,6 +23,7 @@ fn main() {
     run(&[
         Bench { name: "days", run: days::run },
         Bench { name: "agents", run: agents::run },
+        Bench { name: "desk", run: desk::run },
         Bench { name: "reading", run: reading::run },
         Bench { name: "search", run: search::run },
         Bench { name: "start", run: start::run },

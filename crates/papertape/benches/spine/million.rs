@@ -84,7 +84,7 @@ pub(crate) fn open(runtime: &tokio::runtime::Runtime) -> App {
 
 /// What the record is made of: this format, and the schema of a new one.
 fn stamp(runtime: &tokio::runtime::Runtime) -> String {
-    let dir = crate::desk::directory();
+    let dir = crate::product::directory();
     let path = dir.path().join("empty.db");
     drop(runtime.block_on(Store::open(Target::Sqlite(path.clone()))).expect("opens"));
     let connection = rusqlite::Connection::open(path).expect("opens");

@@ -2,7 +2,7 @@
 //! same statements and the same JSON without it.
 
 use crate::million::{self, AGENTS, JOBS, OF_A_SESSION};
-use crate::{desk, search};
+use crate::{product, search};
 use papertape::app::App;
 use papertape_runtime::stopping::{StopReason, Stopper};
 use papertape_testkit::bench::{Aim, ROUNDS, Series, Table, Unit};
@@ -26,7 +26,7 @@ pub(crate) struct Served {
 
 impl Served {
     pub(crate) fn start() -> Self {
-        let runtime = desk::runtime();
+        let runtime = product::runtime();
         let app: App = million::open(&runtime);
         let path = papertape::app::database_file(&app.config.data_dir, app.config.mode);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -38,7 +38,7 @@ impl Served {
         let serving = runtime.spawn(async move {
             papertape::api::serve(app, listener, signal).await.expect("serves");
         });
-        Self { runtime, client: desk::client(), url, bare, stopper, serving: Some(serving) }
+        Self { runtime, client: product::client(), url, bare, stopper, serving: Some(serving) }
     }
 
     /// An answer's JSON text and the seconds that it took.
@@ -58,7 +58,7 @@ impl Drop for Served {
     fn drop(&mut self) {
         self.stopper.stop(StopReason::Shutdown);
         // Connections that are kept alive are let go with their client.
-        self.client = desk::client();
+        self.client = product::client();
         if let Some(serving) = self.serving.take() {
             let _ = self.runtime.block_on(serving);
         }

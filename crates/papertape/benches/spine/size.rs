@@ -1,6 +1,6 @@
 //! How many bytes the record keeps for a message, beside the message's text.
 
-use crate::desk;
+use crate::product;
 use papertape_core::time::Date;
 use papertape_testkit::bench::server::ServerProcess;
 use papertape_testkit::bench::{Aim, Series, Table, Unit};
@@ -12,14 +12,15 @@ const END: Date = jiff::civil::date(2012, 12, 31);
 const AGENTS: usize = 4;
 
 pub(crate) fn run() {
-    let dir = desk::directory();
+    let dir = product::directory();
     let server = ServerProcess::start(Duration::ZERO);
-    let runtime = desk::runtime();
-    let app = runtime.block_on(desk::open(dir.path(), server.url(), 8));
+    let runtime = product::runtime();
+    let app = runtime.block_on(product::open(dir.path(), server.url(), 8));
     let names: Vec<String> = (0..AGENTS).map(|number| format!("agent-{number}")).collect();
-    let (job, days) = runtime.block_on(desk::queue(&app, desk::request("streamed", &names, START, END)));
-    runtime.block_on(desk::work(&app, &job));
-    runtime.block_on(desk::check(&app, days));
+    let (job, days) =
+        runtime.block_on(product::queue(&app, product::request("streamed", &names, START, END)));
+    runtime.block_on(product::work(&app, &job));
+    runtime.block_on(product::check(&app, days));
     let path = papertape::app::database_file(dir.path(), app.config.mode);
     // Its last handle empties the log into the file.
     drop(app);

@@ -1,7 +1,7 @@
 //! From nothing to the first answered request: `papertape serve` on a data directory that holds the
 //! demo's job, polled until `GET /health` is answered.
 
-use crate::desk;
+use crate::product;
 use papertape_testkit::bench::{Aim, ROUNDS, Series, Table, Unit};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{Read as _, Write as _};
@@ -17,7 +17,7 @@ const AIM: f64 = 0.1;
 const POLL: Duration = Duration::from_micros(500);
 
 pub(crate) fn run() {
-    let dir = desk::directory();
+    let dir = product::directory();
     assert!(papertape(dir.path()).args(["run", "--demo"]).status().expect("runs").success());
     let mut figures: [Series; 2] = Default::default();
     for _ in 0..ROUNDS {

@@ -49,7 +49,7 @@ pub struct StreamData {
     pub log_entry: Option<LogEntry>,
     /// The event's number; send it as `after`, or as `Last-Event-ID`, to go on behind it.
     pub cursor: i64,
-    /// What happened, by reference to the rows of the record; `null` in a `snapshot` and beside a row.
+    /// What happened, by reference to the rows of the record; `null` in a `snapshot`.
     pub event: Option<Value>,
 }
 
@@ -168,8 +168,7 @@ impl StreamReader {
             let name = if kind == END && !is_last { "job".to_owned() } else { kind };
             self.ended = name == END;
             self.at = n;
-            let event = if log.is_some() { None } else { Some(data) };
-            let log_entry = log.map(LogEntry::of);
+            let (event, log_entry) = (Some(data), log.map(LogEntry::of));
             let data = StreamData { job: job.clone(), log_entry, cursor: n, event };
             self.read.push_back(StreamEvent { name, id: Some(n), data });
         }

@@ -1,5 +1,6 @@
 //! Jobs, run on a record in memory with a clock driven by hand: no database, no network, no waiting.
 
+mod actions;
 mod branch;
 mod budget;
 mod calls;

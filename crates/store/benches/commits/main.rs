@@ -1,8 +1,9 @@
 //! Durable appends a second, acknowledged after the disk has them, beside what the database allows
 //! without us: the very same rows, in the same schema with the same indexes, one transaction an append.
 //!
-//! `make bench BENCH=commits` and `make bench BENCH=postgres`.
+//! `make bench BENCH=commits`, `make bench BENCH=actions` and `make bench BENCH=postgres`.
 
+mod actions;
 mod appends;
 mod pgbench;
 mod raw;
@@ -23,7 +24,11 @@ const MANY: usize = 64;
 const ONE_WRITER: f64 = 0.75;
 
 fn main() {
-    run(&[Bench { name: "commits", run: sqlite }, Bench { name: "postgres", run: on_postgres }]);
+    run(&[
+        Bench { name: "commits", run: sqlite },
+        Bench { name: "actions", run: action_log },
+        Bench { name: "postgres", run: on_postgres },
+    ]);
 }
 
 fn runtime() -> tokio::runtime::Runtime {
@@ -66,6 +71,34 @@ fn sqlite() {
         table.add(format!("{of}, 1 writer"), Unit::Micros, &cpu[1], raw, Aim::Shown);
         table.add(format!("{of}, {MANY} writers"), Unit::Micros, &cpu[2], raw, Aim::Shown);
     }
+    table.print();
+}
+
+fn action_log() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("makes a directory");
+    let fsync = median_fsync(dir.path());
+    let runtime = runtime();
+    let mut table = Table::default();
+    let (mut rates, mut cpu): ([Series; 3], [Series; 3]) = Default::default();
+    for round in 0..ROUNDS {
+        let at = |name: &str| dir.path().join(format!("actions-{name}-{round}.db"));
+        let mut keep = |which: usize, pace: Pace| {
+            rates[which].push(pace.rate);
+            cpu[which].push(pace.cpu);
+        };
+        keep(0, actions::raw(&runtime, &at("raw"), FOR));
+        for (which, jobs) in [(1, 1), (2, MANY)] {
+            let target = Target::Sqlite(at(&jobs.to_string()));
+            keep(which, runtime.block_on(actions::paced(target, jobs, FOR)));
+        }
+    }
+    let raw = Some(("bare SQLite, the same rows", &rates[0]));
+    table.add("row of the action log, 1 job", Unit::PerSecond, &rates[1], raw, Aim::RatioFrom(ONE_WRITER));
+    let aim = Aim::RatioFrom(aim_of_many(fsync));
+    table.add(format!("row of the action log, {MANY} jobs"), Unit::PerSecond, &rates[2], raw, aim);
+    let raw = Some(("bare SQLite, the same rows", &cpu[0]));
+    table.add("processor time, 1 job", Unit::Micros, &cpu[1], raw, Aim::Shown);
+    table.add(format!("processor time, {MANY} jobs"), Unit::Micros, &cpu[2], raw, Aim::Shown);
     table.print();
 }
 

@@ -6,7 +6,7 @@ use crate::value::params;
 use futures::FutureExt as _;
 use std::collections::BTreeMap;
 
-const TABLES: [&str; 16] = [
+const TABLES: [&str; 22] = [
     "jobs",
     "job_details",
     "job_events",
@@ -22,6 +22,12 @@ const TABLES: [&str; 16] = [
     "position_snapshots",
     "holdings",
     "agent_states",
+    "plan_action_logs",
+    "plan_job_index",
+    "plans",
+    "plan_tasks",
+    "chat_sessions",
+    "chat_messages",
     "schema_version",
 ];
 

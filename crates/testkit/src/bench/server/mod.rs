@@ -2,22 +2,28 @@
 //! a process of its own, so that its costs are not the product's.
 //!
 //! It holds no request and reads no JSON: an answer depends on how many turns of the assistant a
-//! request holds. Each conversation of it is six calls of tools and a last word.
+//! request holds, and on the role of a desk that its system prompt names. By itself it is a trader whose
+//! conversation is six calls of tools and a last word; given [`Roles`] it is a desk.
+
+mod roles;
+mod solo;
+
+pub use roles::Roles;
+pub use solo::{MODEL_CALLS, TOOL_CALLS, answer_to};
 
 use serde_json::{Value, json};
+use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The argument by which a benchmark's program becomes the server; its latency in milliseconds follows.
+/// The argument by which a benchmark's program becomes the server; its latency in milliseconds follows,
+/// and the file of its [`Roles`] if it is a desk.
 pub const ARGUMENT: &str = "--model-server";
-/// Model calls of a conversation.
-pub const MODEL_CALLS: u32 = 7;
-/// Tool calls of a conversation.
-pub const TOOL_CALLS: u32 = 6;
 
 /// A server in a process of its own. It stops when dropped.
 pub struct ServerProcess {
@@ -32,8 +38,22 @@ impl ServerProcess {
     /// Where it cannot be started.
     #[must_use]
     pub fn start(latency: Duration) -> Self {
+        Self::start_with(latency, None)
+    }
+
+    /// The same as a desk whose answers are in this file.
+    ///
+    /// # Panics
+    /// Where it cannot be started.
+    #[must_use]
+    pub fn start_desk(latency: Duration, roles: &Path) -> Self {
+        Self::start_with(latency, Some(roles.as_os_str()))
+    }
+
+    fn start_with(latency: Duration, roles: Option<&OsStr>) -> Self {
         let mut child = Command::new(std::env::current_exe().expect("this program has a path"))
             .args([ARGUMENT, &latency.as_millis().to_string()])
+            .args(roles)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -68,10 +88,11 @@ impl Drop for ServerProcess {
 /// Is this process to be the server? Then it serves until its parent ends. For the beginning of `main`.
 ///
 /// # Panics
-/// Where loopback cannot be bound.
+/// Where loopback cannot be bound, or the file of the roles cannot be read.
 pub fn serve_if_asked() -> bool {
     let mut arguments = std::env::args().skip_while(|argument| argument != ARGUMENT);
     let Some(latency) = arguments.nth(1).and_then(|millis| millis.parse().ok()) else { return false };
+    let roles = arguments.next().map(|path| Arc::new(Roles::read(Path::new(&path))));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("starts");
     runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback can be bound");
@@ -80,7 +101,7 @@ pub fn serve_if_asked() -> bool {
         let accepting = async {
             loop {
                 if let Ok((stream, _)) = listener.accept().await {
-                    tokio::spawn(converse(stream, latency));
+                    tokio::spawn(converse(stream, latency, roles.clone()));
                 }
             }
         };
@@ -103,7 +124,7 @@ async fn closed() {
 }
 
 /// Answers the requests of one connection.
-async fn converse(mut stream: TcpStream, latency: Duration) {
+async fn converse(mut stream: TcpStream, latency: Duration, roles: Option<Arc<Roles>>) {
     let _ = stream.set_nodelay(true);
     let mut held = Vec::with_capacity(32 * 1024);
     loop {
@@ -120,7 +141,11 @@ async fn converse(mut stream: TcpStream, latency: Duration) {
             }
         }
         let body = &held[head..whole];
-        let answer = answer(marks(body, br#""role":"assistant""#));
+        let turns = marks(body, br#""role":"assistant""#);
+        let answer = match &roles {
+            Some(roles) => roles.answer(body, turns),
+            None => solo::answer(turns),
+        };
         let streamed = marks(body, br#""stream":true"#) > 0;
         let (kind, body) = if streamed {
             ("text/event-stream", events(&answer))
@@ -148,13 +173,6 @@ fn extent(held: &[u8]) -> Option<(usize, usize)> {
         name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())?
     });
     Some((head, head + length.unwrap_or_default()))
-}
-
-/// The same answers for a server that has read the request: to see what is asked.
-#[must_use]
-pub fn answer_to(body: &Value) -> Value {
-    let said = body["messages"].as_array().into_iter().flatten();
-    answer(u32::try_from(said.filter(|turn| turn["role"] == "assistant").count()).unwrap_or(u32::MAX))
 }
 
 /// How often a request's body has these bytes, which begin with a quote.
@@ -194,45 +212,6 @@ fn events(answer: &Value) -> String {
     lines + "data: [DONE]\n\n"
 }
 
-/// The answer to a conversation's request after so many turns. No two texts are alike.
-fn answer(turns: u32) -> Value {
-    static NUMBER: AtomicU64 = AtomicU64::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let call = |name: &str, arguments: &Value| {
-        json!([{ "id": format!("call_{number}"), "type": "function",
-            "function": { "name": name, "arguments": arguments.to_string() } }])
-    };
-    let calls = match turns {
-        0 => call("get_portfolio", &json!({})),
-        1 => call("get_price", &json!({ "symbol": "AAPL" })),
-        2 => call("get_bars", &json!({ "symbol": "AAPL", "limit": 20 })),
-        3 => call("get_indicators", &json!({ "symbol": "AAPL", "indicators": ["sma_20", "rsi_14"] })),
-        4 => call("calculate", &json!({ "expression": format!("({number} + 3) * 1.01") })),
-        5 => call("buy", &json!({ "symbol": "AAPL", "quantity": 1, "reason": "it rises" })),
-        _ => Value::Null,
-    };
-    let last = calls.is_null();
-    let mut message = json!({
-        "role": "assistant",
-        "content": format!(
-            "Thought {number}: the close stands above its average of twenty days and the index of relative \
-             strength leaves room, as reading {number} shows. Volume has not fallen, the range of the last \
-             week is narrow, and cash is at hand. Next I look at what is left to look at, then decide \
-             whether one more share is worth its price of the open.{}",
-            if last { " Done for today. <FINISH_SIGNAL>" } else { "" }
-        ),
-    });
-    if !last {
-        message["tool_calls"] = calls;
-    }
-    let finish = if last { "stop" } else { "tool_calls" };
-    json!({
-        "id": format!("answer-{number}"), "object": "chat.completion", "created": 0, "model": "scripted",
-        "choices": [{ "index": 0, "message": message, "finish_reason": finish }],
-        "usage": { "prompt_tokens": 1200, "completion_tokens": 90, "total_tokens": 1290 },
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -249,7 +228,7 @@ mod tests {
     /// The script is what the figures are divided by: six calls of tools, then the end.
     #[test]
     fn a_conversation_is_seven_answers_with_six_calls() {
-        let answers: Vec<Value> = (0..MODEL_CALLS).map(answer).collect();
+        let answers: Vec<Value> = (0..MODEL_CALLS).map(solo::answer).collect();
         let calls = answers.iter().filter(|answer| !answer["choices"][0]["message"]["tool_calls"].is_null());
         assert_eq!(calls.count(), TOOL_CALLS as usize);
         let body = br#"{"a":[{"role":"assistant"},{"role":"user"},{"role":"assistant"}],"stream":true}"#;
@@ -259,7 +238,7 @@ mod tests {
     /// A stream says what the whole answer says.
     #[test]
     fn a_streams_pieces_are_the_answers_text() {
-        let answer = answer(0);
+        let answer = solo::answer(0);
         let events = events(&answer);
         let pieces = events
             .lines()

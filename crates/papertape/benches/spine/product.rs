@@ -1,0 +1,142 @@
+//! The product put together for a measurement, and the same conversation without it.
+
+use papertape::app::{Access, App};
+use papertape::config::Config;
+use papertape::trigger::{Request, trigger};
+use papertape_agents::config::AgentConfig;
+use papertape_agents::memory::MemoryMode;
+use papertape_core::id::{AgentName, JobId};
+use papertape_core::record::JobStatus;
+use papertape_core::time::Date;
+use papertape_llm::{ProviderConfig, ProviderKind};
+use papertape_runtime::simulate::Unobserved;
+use papertape_runtime::stopping::Stopper;
+use papertape_testkit::bench::server::{MODEL_CALLS, TOOL_CALLS, answer_to};
+use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
+use serde_json::{Value, json};
+use std::path::Path;
+use tempfile::TempDir;
+
+/// A directory on the disk where the program was built.
+pub(crate) fn directory() -> TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("makes a directory")
+}
+
+/// Two threads, as the machine that the aims are for has.
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("starts")
+}
+
+/// The product on a data directory, with a provider at this address, `streamed` as is the default and
+/// `whole` as another.
+pub(crate) async fn open(dir: &Path, url: &str, parallel_calls: usize) -> App {
+    let mut config = Config { data_dir: dir.to_owned(), ..Config::default() };
+    for (name, stream) in [("streamed", true), ("whole", false)] {
+        let provider = ProviderConfig {
+            kind: Some(ProviderKind::OpenaiCompatible),
+            base_url: Some(url.to_owned()),
+            stream,
+            ..ProviderConfig::default()
+        };
+        config.models.providers.insert(name.to_owned(), provider);
+    }
+    config.worker.parallel_calls = parallel_calls;
+    App::open(config, Access::Own).await.expect("opens")
+}
+
+/// A simulation of these solo agents, which think by one of the providers.
+pub(crate) fn request(provider: &str, agents: &[String], start: Date, end: Date) -> Request {
+    let model = format!("{provider}::scripted");
+    let agent = |name: &String| AgentConfig::solo(AgentName::new(name), model.parse().expect("a model"));
+    simulation(agents.iter().map(agent).collect(), &["AAPL", "IBM"], start, end)
+}
+
+/// A simulation whose model calls are those of the day alone: no summaries, and no memories, which would
+/// ask for a round's lesson after each day.
+pub(crate) fn simulation(agents: Vec<AgentConfig>, symbols: &[&str], start: Date, end: Date) -> Request {
+    Request {
+        start_date: Some(start),
+        end_date: Some(end),
+        agents,
+        symbols: symbols.iter().map(|symbol| (*symbol).to_owned()).collect(),
+        summaries: Some(false),
+        memory: Some(MemoryMode::Off),
+        ..Request::default()
+    }
+}
+
+/// Queues a simulation and gives its model-days.
+pub(crate) async fn queue(app: &App, request: Request) -> (JobId, usize) {
+    let queued = trigger(app, request).await.expect("it is queued");
+    (queued.job, queued.total_model_days)
+}
+
+/// Runs a queued simulation to its end.
+pub(crate) async fn work(app: &App, job: &JobId) {
+    let stopper = Stopper::default();
+    let ended = app.worker.run_job(job, &stopper.signal(), &Unobserved).await;
+    let ended = ended.expect("the record holds").expect("the job was free");
+    assert_eq!((ended.status, ended.error), (JobStatus::Completed, None));
+}
+
+/// Sees that every message of so many model-days, all that there are, was kept.
+pub(crate) async fn check(app: &App, days: usize) {
+    let counts = app.store.counts().await.expect("counts");
+    let of_a_day = (1 + MODEL_CALLS + TOOL_CALLS) as usize;
+    assert_eq!(counts.rows["reasoning_log_rows"], (days * of_a_day) as u64, "every message is there");
+}
+
+/// What the product asks on a day: its first request, and the answers of the tools in their order.
+pub(crate) struct Talk {
+    pub(crate) request: Value,
+    pub(crate) tools: Vec<Value>,
+}
+
+impl Talk {
+    /// Records a day of the product's.
+    pub(crate) async fn record() -> Self {
+        let answer = |body: &Value| ScriptedAnswer::raw("application/json", answer_to(body).to_string());
+        let server = ModelServer::answering(answer).await;
+        let dir = directory();
+        let app = open(dir.path(), &server.url(), 8).await;
+        let day = jiff::civil::date(2012, 10, 1);
+        let (job, _) = queue(&app, self::request("whole", &["recorded".to_owned()], day, day)).await;
+        work(&app, &job).await;
+        let requests = server.requests();
+        assert_eq!(requests.len(), MODEL_CALLS as usize);
+        let last = &requests[requests.len() - 1].body["messages"];
+        let of_tools = last.as_array().into_iter().flatten().filter(|message| message["role"] == "tool");
+        let tools: Vec<Value> = of_tools.cloned().collect();
+        assert_eq!(tools.len(), TOOL_CALLS as usize);
+        Self { request: requests[0].body.clone(), tools }
+    }
+
+    /// The day as a bare loop has it: asks, reads, hands the tool's answer on. `keep` is called with
+    /// each message that came about.
+    pub(crate) async fn hold(&self, client: &reqwest::Client, url: &str, mut keep: impl FnMut(&Value)) {
+        let url = format!("{url}chat/completions");
+        let mut request = self.request.clone();
+        for turn in 0..MODEL_CALLS as usize {
+            let body = serde_json::to_vec(&request).expect("is JSON");
+            let post = client.post(&url).header("content-type", "application/json").body(body);
+            let bytes = post.send().await.expect("is sent").bytes().await.expect("is answered");
+            let mut answer: Value = serde_json::from_slice(&bytes).expect("is JSON");
+            let message = answer["choices"][0]["message"].take();
+            keep(&message);
+            let messages = request["messages"].as_array_mut().expect("has messages");
+            let id = message["tool_calls"][0]["id"].clone();
+            messages.push(message);
+            if let Some(tool) = self.tools.get(turn) {
+                let mut tool = tool.clone();
+                tool["tool_call_id"] = json!(id);
+                keep(&tool);
+                messages.push(tool);
+            }
+        }
+    }
+}
+
+/// The client of the bare loops.
+pub(crate) fn client() -> reqwest::Client {
+    reqwest::Client::builder().no_proxy().tcp_nodelay(true).tls_certs_only([]).build().expect("is built")
+}

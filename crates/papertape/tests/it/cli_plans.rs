@@ -1,0 +1,147 @@
+//! The commands for the action log, for plans, and for looking after both.
+
+use crate::cli_tool::{SHORT, Tool};
+use papertape_core::ports::Clock as _;
+use papertape_testkit::clock::FakeClock;
+use rusqlite::Connection;
+use rustix::process::Signal;
+use serde_json::json;
+
+/// Goal: a run says in its log that it began and how it ended, and the log stands in the portable file when
+/// the command has ended.
+#[test]
+fn a_run_has_a_log() {
+    let tool = Tool::new();
+    let job = tool.job(&SHORT);
+    let log = tool.json(&["actions", "latest"]);
+    let told: Vec<(&str, &str)> = log["logs"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .map(|row| (row["action_name"].as_str().expect("a name"), row["status"].as_str().expect("a status")))
+        .collect();
+    assert_eq!(told, [("run_simulation", "running"), ("run_simulation", "completed")]);
+    let shown = tool.ok(&["actions", &job, "--limit", "1"]);
+    assert!(
+        shown.out.contains("tool_operation/run_simulation") && shown.err.contains("--before"),
+        "{shown:#?}"
+    );
+    tool.ends(&["actions", "nobody"], 4);
+    tool.ends(&["actions", &job, "--limit", "501"], 2);
+    tool.ends(&["actions", &job, "--before", "x"], 2);
+    let file = Connection::open(tool.path("data/system_jobs.sqlite")).expect("is there");
+    let sql = "SELECT count(*) FROM plan_action_logs WHERE job_id = ?1";
+    let rows: i64 = file.query_row(sql, [&job], |row| row.get(0)).expect("reads");
+    assert_eq!(rows, 2);
+}
+
+/// Goal: plans that were made over the API are listed, shown and deleted, with a server and without one; a
+/// plan is not deleted unasked.
+#[tokio::test(flavor = "multi_thread")]
+async fn plans_are_listed_shown_and_deleted() {
+    let tool = Tool::new();
+    tool.ends(&["plans", "list"], 4);
+    let mut server = tool.start(&["serve"]);
+    let said = server.first_line();
+    let url = said.trim().strip_prefix("Papertape listens on ").expect("an address").to_owned();
+    // The client wants to know a cryptography even where it is never to use one.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let post = async |path: &str, body: serde_json::Value| {
+        let client = reqwest::Client::builder().no_proxy().build().expect("a client");
+        let answer = client.post(format!("{url}{path}")).json(&body).send().await.expect("answers");
+        assert_eq!(answer.status(), 201);
+        answer.json::<serde_json::Value>().await.expect("JSON")
+    };
+    for name in ["Autumn", "Winter"] {
+        let plan = post("/plans", json!({ "name": name, "goal": "why it lost" })).await;
+        let plan = plan["plan"]["id"].clone();
+        post(&format!("/plans/{plan}/tasks"), json!({ "name": "Run it" })).await;
+    }
+    assert_eq!(tool.json(&["plans", "list"])["count"], 2);
+    let asked = tool.ends(&["plans", "delete", "1"], 2);
+    assert!(asked.err.contains("Autumn") && asked.err.contains("--yes"), "{asked:#?}");
+    tool.ok(&["plans", "delete", "1", "--yes"]);
+    tool.ends(&["plans", "delete", "1", "--yes"], 4);
+    server.signal(Signal::TERM);
+    assert_eq!(server.end().code, 0);
+
+    let listed = tool.ok(&["plans", "list"]).out;
+    assert!(listed.contains("Winter") && !listed.contains("Autumn"), "{listed}");
+    let shown = tool.ok(&["plans", "show", "2"]).out;
+    assert!(shown.contains("Winter") && shown.contains("Run it (queued)"), "{shown}");
+    assert_eq!(tool.json(&["plans", "show", "2"])["tasks"][0]["name"], "Run it");
+    tool.ok(&["plans", "delete", "2", "--yes"]);
+    tool.ends(&["plans", "show", "2"], 4);
+    tool.ends(&["plans", "delete", "2", "--yes"], 4);
+}
+
+/// Goal: what is too old goes, and the command says how much; a dry run removes nothing; the portable file
+/// follows.
+#[test]
+fn old_rows_are_cleaned_up() {
+    let tool = Tool::new().configured("[settings.jobs]\nlog_retention_days = 30\n");
+    let job = tool.job(&SHORT);
+    let count = |file: &str| -> i64 {
+        let file = Connection::open(tool.path(file)).expect("opens");
+        let sql = "SELECT count(*) FROM plan_action_logs WHERE job_id = ?1";
+        file.query_row(sql, [&job], |row| row.get(0)).expect("reads")
+    };
+    let none = tool.json(&["cleanup", "jobs"]);
+    assert_eq!((&none["rows_removed_by_age"], &none["jobs"]), (&json!(0), &json!(0)));
+    let record = Connection::open(tool.path("data/papertape.db")).expect("opens");
+    let old = FakeClock::new().now().as_microsecond();
+    record.execute("UPDATE plan_action_logs SET created_at = ?1 WHERE sequence = 1", [old]).expect("edits");
+    drop(record);
+    let dry = tool.json(&["cleanup", "jobs", "--dry-run"]);
+    assert_eq!(
+        (&dry["rows_removed_by_age"], &dry["jobs"], &dry["dry_run"]),
+        (&json!(1), &json!(1), &json!(true))
+    );
+    assert_eq!(count("data/papertape.db"), 2);
+    let done = tool.ok(&["cleanup", "jobs"]);
+    assert!(done.err.contains("1 row(s) older than 30 days"), "{done:#?}");
+    assert_eq!((count("data/papertape.db"), count("data/system_jobs.sqlite")), (1, 1));
+    tool.ends(&["results"], 0);
+    let wrong = Tool::new().configured("[settings.jobs]\nlog_retention_days = 0\n");
+    assert!(wrong.ends(&["cleanup", "jobs"], 2).err.contains("settings.jobs.log_retention_days"));
+}
+
+/// Goal: the command takes in a file of an older form after a copy, says so, first only says what it would
+/// do, and fails where a file stays behind; any other start takes in what is in the folder, too.
+#[test]
+fn older_files_are_migrated() {
+    let tool = Tool::new();
+    tool.job(&SHORT);
+    let older = |plan: u32, time: &str| {
+        let path = tool.path(&format!("data/plans/plan_{plan}.sqlite"));
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("makes it");
+        let file = Connection::open(path).expect("makes it");
+        file.execute_batch(&format!(
+            "CREATE TABLE plan_action_logs (id INTEGER PRIMARY KEY, plan_id INTEGER, job_id TEXT NOT NULL,
+                 session_id TEXT, user_message TEXT, action_kind TEXT NOT NULL, action_name TEXT NOT NULL,
+                 status TEXT NOT NULL, success INTEGER, message TEXT, details_json TEXT,
+                 sequence INTEGER NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL);
+             INSERT INTO plan_action_logs (plan_id, job_id, action_kind, action_name, status, sequence,
+                 created_at, updated_at)
+                 VALUES ({plan}, 'job-{plan}', 'plan_operation', 'create_plan', 'completed', 1, '{time}', '{time}');"
+        ))
+        .expect("makes the tables");
+    };
+    older(11, "2026-01-02T12:00:00Z");
+    let dry = tool.json(&["migrate", "action-logs", "--dry-run"]);
+    assert_eq!((&dry["files"][1]["form"], &dry["files"][1]["jobs_imported"]), (&json!(1), &json!(1)));
+    tool.ends(&["actions", "job-11"], 4);
+    let done = tool.json(&["migrate", "action-logs"]);
+    assert_eq!(done["files"][1]["rows_imported"], 1);
+    assert!(tool.path("data/plans/plan_11.sqlite.v1-backup").is_file(), "{done}");
+    assert_eq!(tool.json(&["actions", "job-11"])["plan_id"], 11);
+    older(12, "2026-01-02T12:00:00Z");
+    tool.ok(&["cleanup", "jobs"]);
+    assert_eq!(tool.json(&["actions", "job-12"])["plan_id"], 12);
+    older(13, "the day before");
+    let failed = tool.ends(&["migrate", "action-logs"], 1);
+    assert!(
+        failed.out.contains("the day before") && failed.err.contains("1 left as they are"),
+        "{failed:#?}"
+    );
+}
