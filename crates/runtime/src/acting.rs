@@ -64,6 +64,7 @@ impl LiveHost {
             chats: &*assistant.chats,
             jobs: &*assistant.jobs,
             queue: &*services.queue,
+            log: &*services.actions,
             web: &*assistant.web,
             clock: &*services.clock,
             redactor: &services.redactor,

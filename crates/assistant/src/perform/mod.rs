@@ -16,8 +16,9 @@ use papertape_core::action::{Language, Origin};
 use papertape_core::id::JobId;
 use papertape_core::json;
 use papertape_core::message::{CallFailure, FailureKind};
+use papertape_core::page::PageRequest;
 use papertape_core::plan::{Plan, PlanId, PlanRefusal, PlanWrite, TaskId};
-use papertape_core::ports::{Chats, Clock, ExternalCall, JobControl, Plans, Queue, RecordError};
+use papertape_core::ports::{ActionLog, Chats, Clock, ExternalCall, JobControl, Plans, Queue, RecordError};
 use papertape_core::record::{JobRow, JobStatus, Lease, NewJob, Write};
 use papertape_core::redact::{Clean, Redactor};
 use papertape_core::tape::{Acted, ActionReply, StepPath};
@@ -39,6 +40,8 @@ pub struct Performer<'a> {
     pub jobs: &'a dyn JobControl,
     /// The queue, for the assistant's own jobs.
     pub queue: &'a dyn Queue,
+    /// Which jobs a plan has.
+    pub log: &'a dyn ActionLog,
     /// The web.
     pub web: &'a dyn WebSearch,
     /// Time.
@@ -115,6 +118,16 @@ fn reply(message: impl Into<String>, data: Value) -> Acted {
     Acted { reply, effects: Vec::new() }
 }
 
+/// The job of this kind that works on a plan now.
+///
+/// # Errors
+/// The record's.
+pub async fn busy(log: &dyn ActionLog, plan: PlanId, kind: &str) -> Result<Option<JobId>, RecordError> {
+    let jobs = log.plan_jobs(plan, &PageRequest::first(50)).await?;
+    let found = jobs.items.into_iter().find(|job| job.job_type == kind && !job.status.is_stopped());
+    Ok(found.map(|found| found.job))
+}
+
 impl Performer<'_> {
     /// Does an action once.
     ///
@@ -177,6 +190,9 @@ impl Performer<'_> {
         debug_assert!([CHAT, DECOMPOSE, EXECUTE].contains(&kind), "a job of the assistant's");
         let id = origin.job_id();
         if self.queue.job(&id).await.map_err(unavailable)?.is_none() {
+            if let Some(busy) = busy(self.log, plan, kind).await.map_err(unavailable)? {
+                return Err(failed(format!("plan {plan} is being worked on already, by job {busy}")));
+            }
             let mut config = json!({ "settings": self.config["settings"], "budget": self.config["budget"] });
             config["language"] = self.language.as_str().into();
             config[part] = what;

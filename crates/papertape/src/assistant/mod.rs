@@ -11,6 +11,7 @@ pub use start::{decompose, execute};
 pub use words::{Hearing, Words};
 
 use crate::app::App;
+use crate::config::Mode;
 use anyhow::{Context as _, Result};
 use papertape_assistant::prompt::{FOLDER, Prompts};
 use papertape_assistant::settings::Settings;
@@ -54,6 +55,9 @@ pub(crate) fn assisted(mut app: App, overrides: &Overrides) -> Result<App> {
 pub(crate) fn config(app: &App, language: Language) -> Result<AssistantConfig, String> {
     let chat = &app.config.chat;
     app.gateway.check(&chat.model).map_err(|why| format!("chat.model: {why}"))?;
+    if app.config.mode == Mode::Dev && !chat.model.is_house() {
+        return Err(format!("chat.model: {}: dev mode runs house models alone", chat.model));
+    }
     let usage = papertape_core::message::Usage::default();
     if chat.budget.usd.is_some() && app.gateway.cost(&chat.model, &usage).is_none() {
         return Err(format!("chat.budget.usd: no price is known of {}", chat.model));

@@ -251,7 +251,7 @@ async fn bad_messages_are_refused() {
 /// id, and before the job's end.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn words_are_heard_as_they_are_written() {
-    let words = "word ".repeat(400);
+    let words: String = (0..400).map(|n| format!("papertapes-{n} ")).collect();
     let reply = json!({ "llm_reply": { "message": words }, "actions": [] }).to_string();
     let server = ModelServer::scripted([ScriptedAnswer::text(reply)]).await;
     let desk = Desk::scripted(&server, |_| {}).await;
@@ -269,6 +269,26 @@ async fn words_are_heard_as_they_are_written() {
         }
     }
     // Some may be lost, and what is heard is of the words alone.
-    assert!(heard.split_whitespace().all(|word| "word".ends_with(word)), "{heard}");
+    assert!(heard.split_whitespace().all(|word| word.contains("papertapes-")), "{heard}");
+    assert!(!heard.contains("llm_reply"), "{heard}");
     desk.stop().await;
+}
+
+/// Goal: a plan is carried out, and broken down, by one job at a time.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plan_is_worked_on_by_one_job_of_a_kind() {
+    let world = crate::api_support::World::empty().await;
+    let made = world.post("/plans", &json!({ "name": "P", "goal": "Look at IBM" })).await;
+    let plan = made.json()["plan"]["id"].as_i64().expect("an id");
+    let execute = format!("/plans/{plan}/execute");
+    let queued = world.post(&execute, &json!({})).await;
+    assert_eq!(queued.status, 202, "{}", queued.text);
+    let again = world.post(&execute, &json!({})).await;
+    assert_eq!(again.status, 409, "{}", again.text);
+    assert_eq!(world.post(&format!("/plans/{plan}/decompose"), &json!({})).await.status, 202);
+    let job = queued.json()["job_id"].as_str().expect("a job").to_owned();
+    world.work(&job).await;
+    assert_eq!(world.post(&execute, &json!({})).await.status, 202, "the first has ended");
+    let found = world.good(&format!("/plans/{plan}/jobs/{job}")).await;
+    assert_eq!(found["job"]["status"], "completed", "a plan without tasks has nothing left to do: {found:#}");
 }

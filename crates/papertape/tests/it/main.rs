@@ -14,6 +14,7 @@ mod assistant_chat;
 mod assistant_search;
 mod assistant_support;
 mod branch_jobs;
+mod cli_chat;
 mod cli_config;
 mod cli_data;
 mod cli_dev;
