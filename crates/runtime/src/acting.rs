@@ -7,7 +7,7 @@ use papertape_assistant::perform::Performer;
 use papertape_core::message::{CallFailure, FailureKind};
 use papertape_core::ports::ExternalCall;
 use papertape_core::record::{AttemptEnd, Write};
-use papertape_core::tape::{Acted, ActionOptions, ActionReply, Called, StepPath, Stop};
+use papertape_core::tape::{Acted, ActionOptions, ActionReply, Called, Performed, StepPath, Stop};
 
 impl LiveHost {
     /// Attempts at an action until one succeeds, none is left or worth making, or somebody says stop. A
@@ -19,7 +19,7 @@ impl LiveHost {
         call: &ExternalCall,
         options: ActionOptions,
         first: u32,
-    ) -> Result<(Called<ActionReply>, Vec<Write>), Stop> {
+    ) -> Result<Performed<ActionReply>, Stop> {
         let assisting = self.assisting().ok_or_else(|| {
             Stop::Misuse(format!("the action {path} stands in a job that is none of the assistant's"))
         })?;

@@ -15,7 +15,9 @@ use papertape_core::id::{AgentName, ContentHash};
 use papertape_core::message::{CallFailure, FailureKind, ModelReply, ModelRequest, Usage};
 use papertape_core::ports::{Answer, AttemptFailure, BoxFuture, ExternalCall, ExternalReply};
 use papertape_core::record::{AttemptEnd, Commit, Lease, SessionId, Write};
-use papertape_core::tape::{ActionOptions, ActionReply, CallOptions, Called, Host, StepPath, Stop};
+use papertape_core::tape::{
+    ActionOptions, ActionReply, CallOptions, Called, Host, Performed, StepPath, Stop,
+};
 use papertape_core::time::{Date, Timestamp};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -303,7 +305,7 @@ impl Host for LiveHost {
         call: &'a ExternalCall,
         options: ActionOptions,
         first: u32,
-    ) -> BoxFuture<'a, Result<(Called<ActionReply>, Vec<Write>), Stop>> {
+    ) -> BoxFuture<'a, Result<Performed<ActionReply>, Stop>> {
         self.act(path, call, options, first).boxed()
     }
 

@@ -7,7 +7,9 @@ use papertape_core::id::ContentHash;
 use papertape_core::message::{CallFailure, FailureKind, ModelReply, ModelRequest, Usage};
 use papertape_core::ports::{BoxFuture, Clock as _, ExternalCall, ExternalReply};
 use papertape_core::record::{AttemptEnd, Write};
-use papertape_core::tape::{Acted, ActionOptions, ActionReply, CallOptions, Called, Host, StepPath, Stop};
+use papertape_core::tape::{
+    Acted, ActionOptions, ActionReply, CallOptions, Called, Host, Performed, StepPath, Stop,
+};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -231,7 +233,7 @@ impl Host for MemoryHost {
         call: &'a ExternalCall,
         _: ActionOptions,
         first: u32,
-    ) -> BoxFuture<'a, Result<(Called<ActionReply>, Vec<Write>), Stop>> {
+    ) -> BoxFuture<'a, Result<Performed<ActionReply>, Stop>> {
         async move {
             let Called { result, attempt } = self.perform(path, first, (self.actions)(path, call)).await?;
             Ok(match result {

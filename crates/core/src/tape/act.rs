@@ -5,7 +5,7 @@
 //! kept never runs again.
 
 use super::ask::{Asked, Effect};
-use super::ctx::{Called, Ctx, Host, Session, ToolNote};
+use super::ctx::{Ctx, Host, Performed, Session, ToolNote};
 use super::stop::Stop;
 use super::{Class, Doc, Step, StepPath};
 use crate::action::{ACTION_KEY, ActionDraft, ActionEntry, ActionStatus};
@@ -137,7 +137,7 @@ impl Effect for Acting {
         host: &'a dyn Host,
         path: &'a StepPath,
         first: u32,
-    ) -> BoxFuture<'a, Result<(Called<ActionReply>, Vec<Write>), Stop>> {
+    ) -> BoxFuture<'a, Result<Performed<ActionReply>, Stop>> {
         host.action(path, &self.0.call, self.0.options, first)
     }
 

@@ -1,6 +1,6 @@
 //! The life of an external step: looked up, or announced, performed and kept.
 
-use super::ctx::{CallOptions, Called, Host, Session, ToolNote, message_row};
+use super::ctx::{CallOptions, Host, Performed, Session, ToolNote, message_row};
 use super::stop::Stop;
 use super::tape::Lookup;
 use super::{Doc, OutcomeKind, Step, StepPath, text};
@@ -129,7 +129,7 @@ pub(super) trait Effect: Sync {
         host: &'a dyn Host,
         path: &'a StepPath,
         first: u32,
-    ) -> BoxFuture<'a, Result<(Called<Self::Reply>, Vec<Write>), Stop>>;
+    ) -> BoxFuture<'a, Result<Performed<Self::Reply>, Stop>>;
 
     /// Why it is not done at all.
     fn held(&self) -> Option<CallFailure> {
@@ -172,7 +172,7 @@ impl Effect for ModelCall<'_> {
         host: &'a dyn Host,
         path: &'a StepPath,
         first: u32,
-    ) -> BoxFuture<'a, Result<(Called<ModelReply>, Vec<Write>), Stop>> {
+    ) -> BoxFuture<'a, Result<Performed<ModelReply>, Stop>> {
         Box::pin(async move { Ok((host.model(path, self.request, self.options, first).await?, Vec::new())) })
     }
 
@@ -203,7 +203,7 @@ impl Effect for OutsideCall<'_> {
         host: &'a dyn Host,
         path: &'a StepPath,
         first: u32,
-    ) -> BoxFuture<'a, Result<(Called<ExternalReply>, Vec<Write>), Stop>> {
+    ) -> BoxFuture<'a, Result<Performed<ExternalReply>, Stop>> {
         Box::pin(async move { Ok((host.external(path, self.call, self.options, first).await?, Vec::new())) })
     }
 

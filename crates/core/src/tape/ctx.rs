@@ -36,6 +36,9 @@ pub struct Called<T> {
     pub attempt: AttemptEnd,
 }
 
+/// What a call came to, with what it writes beside its outcome.
+pub type Performed<T> = (Called<T>, Vec<Write>);
+
 /// What performs and keeps a session's effects: the runtime's, the replayer's, or a test's.
 ///
 /// It takes no decisions about the tape; those are [`Ctx`]'s.
@@ -74,7 +77,7 @@ pub trait Host: Send + Sync {
         _call: &'a ExternalCall,
         _options: ActionOptions,
         _first: u32,
-    ) -> BoxFuture<'a, Result<(Called<ActionReply>, Vec<Write>), Stop>> {
+    ) -> BoxFuture<'a, Result<Performed<ActionReply>, Stop>> {
         let message = format!("there is nobody to perform the action {path}");
         Box::pin(async move { Err(Stop::Misuse(message)) })
     }

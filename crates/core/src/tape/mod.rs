@@ -19,7 +19,7 @@ mod tape;
 
 pub use act::{Acted, ActionAsk, ActionHold, ActionOptions, ActionReply};
 pub use chain::{Chain, expand_request};
-pub use ctx::{CallOptions, Called, Ctx, Entry, Host, Session, Shown, ToolNote};
+pub use ctx::{CallOptions, Called, Ctx, Entry, Host, Performed, Session, Shown, ToolNote};
 pub use doc::{Doc, Missing, expand, references, text};
 pub use guard::{Branch, GuardedBranch, NodeFailure, Verdict};
 pub use path::{Key, StepPath};

@@ -104,7 +104,7 @@ fn a_request_goes_on_by_its_results() {
         json!([{ "name": "query_reasoning", "success": true, "message": "m", "data": { "messages": [] } }]);
     let first = chat(words, &[]);
     assert_eq!(first["actions"][0]["parameters"]["start_date"], "2012-09-01");
-    let second = chat(words, &[ran.clone()]);
+    let second = chat(words, std::slice::from_ref(&ran));
     assert_eq!(names(&second), ["compare_runs", "query_results"]);
     assert_eq!(
         second["actions"][1]["parameters"],
@@ -156,7 +156,7 @@ fn plans_are_understood() {
         chat(words, &[])["actions"][0]["parameters"],
         json!({ "name": "Autumn", "goal": "backtest momentum on AAPL in 2012" })
     );
-    let next = chat(words, &[made.clone()]);
+    let next = chat(words, std::slice::from_ref(&made));
     assert_eq!(
         (names(&next), &next["actions"][0]["parameters"]),
         (vec!["decompose_task"], &json!({ "plan_id": 9 }))

@@ -27,7 +27,7 @@ use std::time::Duration;
 /// So many records are at work at a time.
 const SIDE_BY_SIDE: usize = 4;
 /// How long a lease of a job beside the one under test lasts, unless it is renewed.
-const BRIEF: Duration = Duration::from_secs(3);
+const BRIEF: Duration = Duration::from_secs(1);
 /// What is asked for, that a plan needs a run, two readers of it and a search.
 const WORK: &str = "Backtest house::momentum on AAPL from 2012-10-01 to 2012-10-02, compare it with buy and \
     hold, search memory for AAPL";

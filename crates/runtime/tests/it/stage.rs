@@ -14,7 +14,7 @@ use papertape_core::message::{
 use papertape_core::money::Money;
 use papertape_core::ports::{
     Answer, AttemptFailure, BoxFuture, Clock, DeltaSink, ExternalCall, ExternalReply, ExternalTool, Models,
-    Queue as _, Record, Tools,
+    Queue, Record, Tools,
 };
 use papertape_core::record::{JobRow, JobStatus, NewJob};
 use papertape_core::redact::Redactor;
@@ -275,6 +275,7 @@ impl Stage {
             datasets: Arc::new(One(Arc::clone(&self.data))),
             prompts: Arc::new(PromptSet::built_in()),
             redactor: Arc::new(Redactor::new(secrets).expect("a redactor")),
+            assistant: None,
             calls: Arc::new(Semaphore::new(self.places)),
         }
     }
