@@ -79,9 +79,9 @@ async fn writes_rows_until_it_is_killed() {
     }
     app.settle().await;
     append(None).await;
-    append(Some(PLAN)).await;
     append(None).await;
-    // One thread runs everything here, so that nobody has written the files since the commit.
+    append(Some(PLAN)).await;
+    // One thread runs everything here, so that nobody has written the files since this commit.
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
     std::thread::park();
 }
@@ -111,7 +111,8 @@ async fn check(home: Home) {
     let status = child.await.expect("ends");
     assert_eq!(status.signal(), Some(9), "the child was to be killed: {status}");
     let (system, plan) = (home.data.join("system_jobs.sqlite"), home.data.join("plans/plan_7.sqlite"));
-    assert_eq!((rows(&system).len(), rows(&plan).len()), (5, 0), "the files are behind");
+    assert!((5..=7).contains(&rows(&system).len()), "the rows before may be there");
+    assert_eq!(rows(&plan), [], "the last commit's is not");
 
     let app = home.app().await;
     let log = app.store.action_log(&JobId::new(JOB)).await.expect("reads");
