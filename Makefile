@@ -4,7 +4,7 @@
 # environment; nothing here sets or changes them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test bench fmt lint doc clean cargo
+.PHONY: help run build pages test bench fmt lint doc clean cargo
 
 # Where rustup and `cargo install` put programs, for shells that were not told.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -12,13 +12,16 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
 
-run: cargo ## Build, run the demo on the bundled data, then serve
+run: cargo pages ## Build, run the demo on the bundled data, then serve
 	cargo build --locked --package papertape --bin papertape
 	@cargo run --quiet --locked --package papertape --bin papertape -- run --demo
 	@cargo run --quiet --locked --package papertape --bin papertape -- serve
 
-build: cargo ## Build the binary (dev profile, hot crates optimised)
+build: cargo pages ## Build the binary (dev profile, hot crates optimised)
 	cargo build --locked --package papertape --bin papertape
+
+pages: ## Build the pages, where something has changed (needs Node.js)
+	@bash scripts/build-web.sh
 
 test: cargo ## Run every check and test, stage by stage; some alone: make test STAGES="format rust"
 	@bash scripts/test.sh $(STAGES)

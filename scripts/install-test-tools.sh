@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sees to it that the tools of `make test` are there: cargo-nextest, PostgreSQL and a Python environment
-# with schemathesis. What is there already is left as it is; what it may not install, it names.
+# Sees to it that the tools of `make test` are there: cargo-nextest, PostgreSQL, a Python environment
+# with schemathesis, and Node.js. What is there already is left as it is; what it may not install, it names.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -72,9 +72,18 @@ python() {
     fi
 }
 
+node() {
+    if command -v npm >/dev/null; then
+        echo "Node.js: $(command node --version)"
+    else
+        missing+=("Node.js 20.19 or later, with npm (https://nodejs.org)")
+    fi
+}
+
 nextest
 postgres
 python
+node
 
 if [ "${#missing[@]}" -gt 0 ]; then
     echo "these tools are missing:" >&2

@@ -40,13 +40,37 @@ check() {
     tail -n +2 "$home/$name.out" >"$home/$name.rest"
 }
 
+# Follows a job, whole and over many connections that are broken off, and must print the same both times:
+# every event, in order, without gaps, up to the end.
+follow() {
+    local name=$1 job=$2
+    shift 2
+    echo "== follow with $name"
+    timeout 120 "$@" "$url" "$job" >"$home/$name.events"
+    timeout 120 "$@" "$url" "$job" --break-every 7 >"$home/$name.broken"
+    diff "$home/$name.events" "$home/$name.broken" || { echo "$name loses or repeats events" >&2 && exit 1; }
+    awk '$1 != NR { exit 1 }' "$home/$name.events" || { echo "$name has gaps" >&2 && exit 1; }
+    tail -n 1 "$home/$name.events" | grep -Eq '^[0-9]+ end .*"completed"' || { echo "$name has no end" >&2 && exit 1; }
+    echo "$(wc -l <"$home/$name.events") events"
+}
+
+# A job that is queued, and runs while it is followed.
+start='{"start_date":"2012-10-01","end_date":"2012-10-31","models":["house::momentum"],"symbols":["AAPL"],"replace_existing":true}'
+post='import json, sys, urllib.request as r
+q = r.Request(sys.argv[1] + "/simulate/trigger", sys.argv[2].encode(), {"Content-Type": "application/json"})
+print(json.load(r.urlopen(q))["job_id"])'
+
 check python python3 docs/clients/python/papertape_client.py
-ran=1
+job=$(python3 -c "$post" "$url" "$start")
+follow python "$job" python3 docs/clients/python/follow_job.py
+ran=2
 if command -v node >/dev/null; then
     check typescript node docs/clients/typescript/papertape-client.mjs
     diff "$home/python.rest" "$home/typescript.rest" || { echo "the clients differ" >&2 && exit 1; }
-    ran=2
+    follow typescript "$job" node docs/clients/typescript/follow-job.mjs
+    diff "$home/python.events" "$home/typescript.events" || { echo "the followers differ" >&2 && exit 1; }
+    ran=4
 else
-    echo "node is not installed: its client was not run" >&2
+    echo "node is not installed: its clients were not run" >&2
 fi
 echo "$ran clients ran"

@@ -110,7 +110,7 @@ async fn ranked_words(app: &App, query: &str) -> Vec<u64> {
     let filter = TradeFilter::default();
     let among = app.store.trade_ids(&filter).await.expect("reads");
     let postings = app.store.trade_ids_by_word(&filter, query).await.expect("reads");
-    let best: Vec<i64> = by_words(&postings, &among).into_iter().take(FIRST).collect();
+    let best: Vec<i64> = by_words(&postings, &among).into_iter().take(FIRST).map(|(id, _)| id).collect();
     app.store.trades_by_id(&best).await.expect("reads").iter().map(|item| item.row.trade_id).collect()
 }
 

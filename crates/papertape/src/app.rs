@@ -1,9 +1,11 @@
 //! Compose: the one place where concrete types meet.
 
+use crate::access::Doorkeeper;
 use crate::assistant::{self, Words};
 use crate::config::{Config, Mode, prompt_overrides};
 use crate::embeddings::{self, Embeddings, OutsideTools, VectorIndex};
 use crate::mcp::McpTools;
+use crate::metrics::{CountedModels, Metrics};
 use crate::streams::Streams;
 use anyhow::{Context as _, Result};
 use papertape_agents::prompt::PromptSet;
@@ -48,6 +50,10 @@ pub struct App {
     pub words: Arc<Words>,
     /// Keeps the plans' portable files up to date, in a process that writes.
     projector: Option<Arc<Projector>>,
+    /// Who may use its server.
+    pub doorkeeper: Arc<Doorkeeper>,
+    /// What it counts.
+    pub metrics: Arc<Metrics>,
 }
 
 /// How a command uses the record.
@@ -108,11 +114,12 @@ impl App {
         let catalogue = Arc::new(catalogue);
         let model_dir = embeddings::house::dir(&config.data_dir);
         let embeddings = Arc::new(Embeddings::new(Arc::clone(&gateway), model_dir));
+        let metrics: Arc<Metrics> = Arc::default();
         let services = Services {
             record: Arc::new(store.clone()),
             queue: Arc::new(store.clone()),
             actions: Arc::new(store.clone()),
-            models: Arc::clone(&gateway) as _,
+            models: Arc::new(CountedModels::new(Arc::clone(&gateway) as _, Arc::clone(&metrics))),
             tools: Arc::new(OutsideTools::new(McpTools::new(config.tools.clone()), Arc::clone(&embeddings))),
             clock: Arc::new(SystemClock),
             datasets: Arc::new(Opened(Arc::clone(&catalogue))),
@@ -129,6 +136,7 @@ impl App {
         };
         let worker = Worker::new(services.clone(), options);
         let vectors = Arc::default();
+        let doorkeeper = Arc::new(Doorkeeper::new(&config.auth));
         let app = Self {
             config: Arc::new(config),
             store,
@@ -141,6 +149,8 @@ impl App {
             streams: Arc::default(),
             words: Arc::default(),
             projector: None,
+            doorkeeper,
+            metrics,
         };
         assistant::assisted(app, &of_assistant)
     }
@@ -209,8 +219,8 @@ pub fn make_data_dir(dir: &Path) -> Result<()> {
     builder.create(dir).with_context(|| format!("the data directory {} cannot be made", dir.display()))
 }
 
-/// Knows every configured credential: keys of providers and of sources, tool servers' variables, the
-/// database's password.
+/// Knows every configured credential: keys of providers and of sources, tool servers' variables, what
+/// spans are sent with, the database's password.
 fn redactor(config: &Config, gateway: &Gateway) -> Result<Redactor> {
     let mut secrets: Vec<(String, String)> = gateway
         .secrets()
@@ -238,6 +248,7 @@ fn redactor(config: &Config, gateway: &Gateway) -> Result<Redactor> {
     {
         secrets.push((variable, value.expose_secret().to_owned()));
     }
+    secrets.extend(config.otlp.secrets(&|name| std::env::var(name).ok()));
     if let Some(password) = config.database_url.as_deref().and_then(password)
         && password.chars().count() >= papertape_core::redact::MIN_SECRET_CHARS
     {

@@ -1,9 +1,11 @@
 //! The configuration: a TOML file, `PAPERTAPE_*` variables over it, and the command line over both.
 
+mod auth;
 mod chat;
 mod explain;
 pub mod keys;
 mod load;
+mod otlp;
 mod settings;
 
 use anyhow::{Context as _, Result, anyhow, bail};
@@ -19,8 +21,10 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+pub use auth::{AccessToken, AuthConfig};
 pub use chat::{ChatConfig, SearchService, WebSearchConfig};
 pub use load::file_in_use;
+pub use otlp::OtlpConfig;
 pub use settings::{ChatSettings, JobsSettings, Settings};
 
 /// Every key, with its default. `docs/configuration.md` explains each.
@@ -70,6 +74,10 @@ pub struct Config {
     pub server: ServerConfig,
     /// What the product does of its own accord.
     pub settings: Settings,
+    /// Who may use the server.
+    pub auth: AuthConfig,
+    /// Where finished sessions are told of as spans.
+    pub otlp: OtlpConfig,
 }
 
 /// What says what reflections mean.
@@ -206,6 +214,12 @@ pub struct ServerConfig {
     pub allowed_origins: Vec<String>,
     /// The most streams that one client may have open.
     pub streams_per_client: usize,
+    /// The most connections at a time; further ones wait.
+    pub connections: usize,
+    /// Seconds within which a request's head must have come, and after which an idle connection ends.
+    pub header_timeout_secs: u64,
+    /// Seconds within which a request's body must have come.
+    pub body_timeout_secs: u64,
 }
 
 impl Default for ServerConfig {
@@ -216,6 +230,9 @@ impl Default for ServerConfig {
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             streams_per_client: 64,
+            connections: 4_096,
+            header_timeout_secs: 30,
+            body_timeout_secs: 30,
         }
     }
 }
@@ -244,6 +261,8 @@ impl Default for Config {
             worker: WorkerConfig::default(),
             server: ServerConfig::default(),
             settings: Settings::default(),
+            auth: AuthConfig::default(),
+            otlp: OtlpConfig::default(),
         }
     }
 }
@@ -314,6 +333,8 @@ impl Config {
         self.web_search.check().map_err(|reason| anyhow!(reason))?;
         self.settings.check().map_err(|reason| anyhow!(reason))?;
         self.download.check().map_err(|reason| anyhow!(reason))?;
+        self.auth.check()?;
+        self.otlp.check()?;
         if let Err((field, reason)) = self.simulation.memory.check() {
             bail!("simulation.memory.{field}: {reason}");
         }

@@ -4,6 +4,7 @@
 //! session or the books: it resolves what is asked for, puts the parts together and shows what the
 //! record says.
 
+pub mod access;
 pub mod address;
 pub mod api;
 pub mod app;
@@ -12,6 +13,8 @@ pub mod cli;
 pub mod config;
 pub mod embeddings;
 pub mod mcp;
+pub mod metrics;
+pub mod otlp;
 pub mod retention;
 pub mod streams;
 pub mod trigger;

@@ -50,6 +50,12 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0005_actions.sql"),
         postgres: include_str!("../migrations/postgres/0005_actions.sql"),
     },
+    Migration {
+        version: 6,
+        name: "job_configs",
+        sqlite: include_str!("../migrations/sqlite/0006_job_configs.sql"),
+        postgres: include_str!("../migrations/postgres/0006_job_configs.sql"),
+    },
 ];
 
 const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_version (

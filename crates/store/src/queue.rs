@@ -122,8 +122,8 @@ impl Store {
         self.write(move |db| {
             let wanted = Arc::clone(&wanted);
             async move {
-                let sql = "UPDATE jobs SET config = $1
-                    WHERE job_id = $2 AND fingerprint = $3 AND status <> 'running'";
+                let sql = "UPDATE job_configs SET config = $1 WHERE job_id = $2 AND EXISTS (
+                    SELECT 1 FROM jobs WHERE job_id = $2 AND fingerprint = $3 AND status <> 'running')";
                 Ok(db.execute(sql, params![&wanted.1, &wanted.0, fingerprint]).await? > 0)
             }
             .boxed()
@@ -133,7 +133,8 @@ impl Store {
 }
 
 /// The columns that [`read_job`] reads.
-pub(crate) const JOB: &str = "job_id, kind, config, fingerprint, status, error, warnings, parent,
+pub(crate) const JOB: &str = "job_id, kind,
+    (SELECT c.config FROM job_configs c WHERE c.job_id = jobs.job_id), fingerprint, status, error, warnings, parent,
     superseded_by, created_at, started_at, completed_at";
 
 pub(crate) fn read_job(row: &mut Row) -> Result<JobRow, StoreError> {
@@ -161,12 +162,11 @@ pub(crate) fn read_job(row: &mut Row) -> Result<JobRow, StoreError> {
 pub(crate) async fn enqueue(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreError> {
     let added = db
         .execute(
-            "INSERT INTO jobs (job_id, kind, status, config, fingerprint, warnings, parent, created_at, next_seq)
-             VALUES ($1, $2, 'queued', $3, $4, $5, $6, $7, 2) ON CONFLICT (job_id) DO NOTHING",
+            "INSERT INTO jobs (job_id, kind, status, fingerprint, warnings, parent, created_at, next_seq)
+             VALUES ($1, $2, 'queued', $3, $4, $5, $6, 2) ON CONFLICT (job_id) DO NOTHING",
             params![
                 &job.id,
                 &job.kind,
-                &job.config,
                 job.fingerprint,
                 &json::to_value(&job.warnings),
                 job.parent.as_ref(),
@@ -178,6 +178,8 @@ pub(crate) async fn enqueue(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreEr
         return Err(StoreError::inconsistent(format!("the job {} is there already", job.id)));
     }
     action::index(db, job).await?;
+    let config = "INSERT INTO job_configs (job_id, config) VALUES ($1, $2)";
+    db.execute(config, params![&job.id, &job.config]).await?;
     texts::insert(db, job.texts.iter()).await?;
     for day in &job.days {
         let status = if day.skipped.is_some() { DayStatus::Skipped } else { DayStatus::Queued };

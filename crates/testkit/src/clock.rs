@@ -59,6 +59,12 @@ impl FakeClock {
         by.inspect(|by| self.advance(*by)).is_some()
     }
 
+    /// Is anybody asleep, so that nothing goes on until time passes?
+    #[must_use]
+    pub fn has_sleepers(&self) -> bool {
+        !self.lock().sleepers.is_empty()
+    }
+
     /// How much time has passed since the clock was made.
     #[must_use]
     pub fn elapsed(&self) -> Duration {

@@ -129,3 +129,14 @@ export interface Refusal {
   error: string;
   message: string;
 }
+
+export interface StreamEvent {
+  name: "snapshot" | "log_entry" | "message" | "node" | "order" | "progress" | "job" | "end";
+  id: number;
+  data: {
+    job: { job_id: string; kind: string; status: JobStatus; error: string | null };
+    log_entry: unknown;
+    cursor: number;
+    event: unknown;
+  };
+}

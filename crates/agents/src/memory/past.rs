@@ -331,7 +331,8 @@ fn rounds(reader: &Reader<'_>) -> Vec<Shown> {
     last
 }
 
-/// What the trader is about, as a vector: its newest round. `None` where there is nothing that it could be compared with; else the vector, or why there is none.
+/// What the trader is about, as a vector: its newest round. `None` where there is nothing that it could be
+/// compared with; else the vector, or why there is none.
 async fn meaning_of_now(
     ctx: &mut Ctx,
     reader: &Reader<'_>,

@@ -13,6 +13,7 @@ mod reading;
 mod search;
 mod size;
 mod start;
+mod streams;
 
 use papertape_testkit::bench::{Bench, main as run, server};
 
@@ -28,5 +29,6 @@ fn main() {
         Bench { name: "search", run: search::run },
         Bench { name: "start", run: start::run },
         Bench { name: "size", run: size::run },
+        Bench { name: "streams", run: streams::run },
     ]);
 }

@@ -4,7 +4,8 @@ use crate::assistant::AskError;
 use crate::trigger::TriggerError;
 use crate::view::ViewError;
 use axum::Json;
-use axum::http::StatusCode;
+use axum::http::header::{CONNECTION, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use std::sync::Arc;
@@ -33,6 +34,12 @@ pub enum ApiError {
     /// A page of another origin wants to write.
     #[error("writes are taken from this server's own pages and from programs, not from other origins")]
     Origin,
+    /// Nobody who may use this server is known to ask.
+    #[error("this needs a token: send it as `Authorization: Bearer …`, or log in at /login")]
+    Unauthorised,
+    /// The token may only read.
+    #[error("the token `{0}` may read alone; this needs the scope `operate`")]
+    ReadOnly(String),
     /// There is nothing of the kind.
     #[error("{0}")]
     NotFound(String),
@@ -45,6 +52,9 @@ pub enum ApiError {
     /// The body is too large.
     #[error("the body is larger than {0} bytes")]
     TooLarge(usize),
+    /// The body has not come in time.
+    #[error("the body has not come within {0} s")]
+    TooSlow(u64),
     /// One client has so many streams open already.
     #[error("one client may have {0} streams open; see server.streams_per_client")]
     TooManyStreams(usize),
@@ -62,10 +72,13 @@ impl ApiError {
             Self::Invalid(_) => (StatusCode::BAD_REQUEST, "invalid_input"),
             Self::Host => (StatusCode::FORBIDDEN, "host_not_allowed"),
             Self::Origin => (StatusCode::FORBIDDEN, "foreign_origin"),
+            Self::Unauthorised => (StatusCode::UNAUTHORIZED, "unauthorised"),
+            Self::ReadOnly(_) => (StatusCode::FORBIDDEN, "read_only_token"),
             Self::NotFound(_) => (StatusCode::NOT_FOUND, "not_found"),
             Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Self::Conflict(_) => (StatusCode::CONFLICT, "conflict"),
             Self::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
+            Self::TooSlow(_) => (StatusCode::REQUEST_TIMEOUT, "body_too_slow"),
             Self::MediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
             Self::TooManyStreams(_) => (StatusCode::TOO_MANY_REQUESTS, "too_many_streams"),
             Self::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal_error"),
@@ -82,6 +95,17 @@ impl IntoResponse for ApiError {
         let (status, error) = self.status();
         let body = Json(ErrorBody { error, message: self.to_string() });
         let mut response = (status, body).into_response();
+        match &self {
+            Self::Unauthorised => {
+                let scheme = HeaderValue::from_static("Bearer realm=\"papertape\"");
+                response.headers_mut().insert(WWW_AUTHENTICATE, scheme);
+            }
+            // What is left of the body is not waited for.
+            Self::TooSlow(_) => {
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            _ => {}
+        }
         if let Self::Internal(cause) = self {
             response.extensions_mut().insert(Failure(Arc::new(cause)));
         }

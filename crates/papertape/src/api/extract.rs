@@ -9,6 +9,7 @@ use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::header::{ACCEPT_LANGUAGE, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
+use futures::future::{Either, select};
 use papertape_core::action::{Language, MOST_ROWS as MOST_LOG_ROWS};
 use papertape_core::time::{Date, parse_date};
 use serde::de::value::MapAccessDeserializer;
@@ -17,6 +18,8 @@ use serde::{Deserialize, Deserializer};
 use std::convert::Infallible;
 use std::fmt;
 use std::marker::PhantomData;
+use std::pin::pin;
+use std::time::Duration;
 
 /// The query. Unknown parameters are refused by `deny_unknown_fields` of the type.
 #[derive(Debug)]
@@ -71,10 +74,20 @@ impl<T: DeserializeOwned> FromRequest<App> for MaybeBody<T> {
     }
 }
 
-/// The whole body, no larger than the limit.
+/// The whole body, no larger than the limit, and no slower.
 async fn read(request: Request, app: &App) -> Result<Bytes, ApiError> {
-    let limit = app.config.server.body_limit_bytes;
-    axum::body::to_bytes(request.into_body(), limit).await.map_err(|error| {
+    read_within(request, app, app.config.server.body_limit_bytes).await
+}
+
+/// The whole body, no larger than `limit` bytes, and no slower than the server waits.
+pub(super) async fn read_within(request: Request, app: &App, limit: usize) -> Result<Bytes, ApiError> {
+    let secs = app.config.server.body_timeout_secs.max(1);
+    let late = app.services.clock.sleep(Duration::from_secs(secs));
+    let reading = pin!(axum::body::to_bytes(request.into_body(), limit));
+    let Either::Left((read, _)) = select(reading, late).await else {
+        return Err(ApiError::TooSlow(secs));
+    };
+    read.map_err(|error| {
         // The connection broke, where it is not the limit; then nobody reads this.
         tracing::debug!(error = %error, "a body could not be read");
         ApiError::TooLarge(limit)

@@ -1,6 +1,7 @@
 //! What stands around every route: who may ask, what an answer tells the browser, and how a failure is
 //! logged.
 
+use super::access;
 use super::error::{ApiError, Failure};
 use crate::app::App;
 use crate::config::Config;
@@ -26,6 +27,7 @@ const POLICY: &str = "default-src 'self'; img-src 'self' data:; object-src 'none
 pub(super) fn around(routes: Router, app: App) -> Router {
     let cors = cors(&app.config);
     routes
+        .layer(from_fn_with_state(app.clone(), access::known_caller))
         .layer(from_fn_with_state(app.clone(), same_origin))
         .layer(cors)
         .layer(from_fn_with_state(app, known_host))
@@ -72,21 +74,38 @@ fn cors(config: &Config) -> CorsLayer {
 
 /// A browser says where a write comes from; programs do not.
 async fn same_origin(State(app): State<App>, request: Request, next: Next) -> Response {
-    let is_read = [Method::GET, Method::HEAD, Method::OPTIONS].contains(request.method());
-    let origin = header(request.headers(), &ORIGIN);
-    let host = header(request.headers(), &HOST).unwrap_or_default();
-    let is_own = |origin: String| {
-        app.config.server.allowed_origins.contains(&origin)
-            || origin.split_once("://").is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(&host))
+    let is_let_in = match header(request.headers(), &ORIGIN) {
+        Some(origin) => app.config.server.allowed_origins.contains(&origin) || is_own_page(request.headers()),
+        None => !is_of_another_site(request.headers()),
     };
-    if is_read || origin.is_none_or(is_own) {
+    if is_read(request.method()) || is_let_in {
         next.run(request).await
     } else {
         ApiError::Origin.into_response()
     }
 }
 
-fn header(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+/// Does the method change nothing?
+pub(super) fn is_read(method: &Method) -> bool {
+    [Method::GET, Method::HEAD, Method::OPTIONS].contains(method)
+}
+
+/// Does a page of this very server ask?
+pub(super) fn is_own_page(headers: &HeaderMap) -> bool {
+    let host = header(headers, &HOST).unwrap_or_default();
+    let origin = header(headers, &ORIGIN);
+    origin.is_some_and(|origin| {
+        origin.split_once("://").is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(&host))
+    })
+}
+
+/// Does a browser say, in other words than `Origin`, that another site's page asks?
+fn is_of_another_site(headers: &HeaderMap) -> bool {
+    let site = header(headers, &HeaderName::from_static("sec-fetch-site"));
+    site.is_some_and(|site| !["same-origin", "none"].contains(&site.as_str()))
+}
+
+pub(super) fn header(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     headers.get(name)?.to_str().ok().map(str::to_owned)
 }
 
@@ -101,7 +120,9 @@ async fn tell(request: Request, next: Next) -> Response {
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
-    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    // Other sites learn nothing; our own pages' forms must say where they come from, and with
+    // `no-referrer` browsers would make that `null`.
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     response
 }
 

@@ -2,6 +2,7 @@
 
 use super::error::ApiError;
 use super::extract::{JobPath, PlanJobPath, Query, Reader, log_rows};
+use super::metrics::count_retries;
 use super::responses::Read;
 use crate::app::App;
 use crate::view::{self, JobAnswer, LogQuery};
@@ -22,6 +23,10 @@ pub(super) struct LogParams {
     #[serde(default, deserialize_with = "log_rows")]
     #[param(minimum = 1, maximum = 500)]
     limit: Option<u32>,
+    /// How many times a client had to ask since its stream broke off, this time included: it is counted in
+    /// the metrics.
+    #[param(minimum = 0, maximum = 1_000_000)]
+    retries: Option<u32>,
 }
 
 impl LogParams {
@@ -46,6 +51,7 @@ pub(super) async fn job(
     Query(params): Query<LogParams>,
     Reader(language): Reader,
 ) -> Result<Json<JobAnswer>, ApiError> {
+    count_retries(&app, params.retries)?;
     Ok(Json(view::job(&app, &job, params.by(language)).await?))
 }
 
@@ -67,6 +73,7 @@ pub(super) async fn plan_job(
     Query(params): Query<LogParams>,
     Reader(language): Reader,
 ) -> Result<Json<JobAnswer>, ApiError> {
+    count_retries(&app, params.retries)?;
     Ok(Json(view::plan_job(&app, plan, &job, params.by(language)).await?))
 }
 
@@ -84,5 +91,6 @@ pub(super) async fn decompose_job(
     Query(params): Query<LogParams>,
     Reader(language): Reader,
 ) -> Result<Json<JobAnswer>, ApiError> {
+    count_retries(&app, params.retries)?;
     Ok(Json(view::decompose_job(&app, &job, params.by(language)).await?))
 }

@@ -5,10 +5,13 @@
 
 pub mod error;
 
+mod access;
 mod actions;
+mod bars;
 mod branch;
 mod cancel;
 mod chat;
+mod compare_traces;
 mod dataset;
 mod datasets;
 mod desk;
@@ -17,11 +20,15 @@ mod exposures;
 mod extract;
 mod guard;
 mod health;
+mod html;
 mod job;
 mod jobs;
-mod landing;
+mod listen;
 mod live;
+mod login;
 mod memory;
+mod metrics;
+mod pages;
 mod plan_jobs;
 mod plans;
 mod queued;
@@ -40,7 +47,8 @@ mod trigger;
 pub(crate) use trigger::simulation;
 
 use crate::app::App;
-use anyhow::{Context as _, Result};
+use crate::config::Config;
+use anyhow::{Context as _, Result, bail};
 use axum::Router;
 use error::ApiError;
 use papertape_runtime::stopping::StopSignal;
@@ -104,6 +112,7 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(exposures::exposures))
         .routes(routes!(datasets::datasets))
         .routes(routes!(dataset::dataset))
+        .routes(routes!(bars::bars))
         .routes(routes!(live::live))
         .routes(routes!(live::session_live))
         .routes(routes!(state::state))
@@ -114,7 +123,10 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(memory::compact))
         .routes(routes!(memory::reembed))
         .routes(routes!(session_memory::session_memory))
+        .routes(routes!(compare_traces::compare_traces))
         .routes(routes!(health::health))
+        .routes(routes!(access::access))
+        .routes(routes!(metrics::metrics))
 }
 
 /// The OpenAPI document.
@@ -128,7 +140,8 @@ pub fn router(app: App) -> Router {
     let (routes, document) = described().split_for_parts();
     let routes = routes
         .merge(docs::routes(document))
-        .merge(landing::routes())
+        .merge(login::routes())
+        .merge(pages::routes())
         .fallback(async || ApiError::NotFound("there is nothing at this address".to_owned()))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
         .with_state(app.clone());
@@ -138,14 +151,33 @@ pub fn router(app: App) -> Router {
 /// Answers requests until shutdown, then lets those under way end. Running jobs is another's business.
 ///
 /// # Errors
-/// The listener's.
-pub async fn serve(app: App, listener: TcpListener, mut shutdown: StopSignal) -> Result<()> {
+/// A socket that others than this machine reach, where no token is configured: see [`may_listen`].
+pub async fn serve(app: App, listener: TcpListener, shutdown: StopSignal) -> Result<()> {
+    let address = listener.local_addr().context("the socket has no address")?;
+    may_listen(&app.config, address)?;
     let streams = Arc::clone(&app.streams);
-    let stopped = async move {
-        shutdown.stopped().await;
+    let mut stopped = shutdown.clone();
+    let listening = listen::listen(&app, listener, router(app.clone()), shutdown);
+    let closing = async {
+        stopped.stopped().await;
         // They have no end of their own to wait for.
         streams.close();
     };
-    let service = router(app).into_make_service_with_connect_info::<SocketAddr>();
-    axum::serve(listener, service).with_graceful_shutdown(stopped).await.context("the server failed")
+    futures::future::join(listening, closing).await;
+    Ok(())
+}
+
+/// May this configuration be served at this address?
+///
+/// # Errors
+/// An address that others than this machine reach needs tokens.
+pub fn may_listen(config: &Config, address: SocketAddr) -> Result<()> {
+    if address.ip().to_canonical().is_loopback() || !config.auth.tokens.is_empty() {
+        return Ok(());
+    }
+    bail!(
+        "{address} can be reached from elsewhere, and `auth.tokens` is empty: whoever comes could read \
+         everything and start jobs. `papertape auth token NAME --scope operate` makes a token; or listen on \
+         127.0.0.1"
+    )
 }

@@ -9,9 +9,12 @@ use utoipa::{IntoResponses, ToSchema as _};
 type Responses = BTreeMap<String, RefOr<Response>>;
 
 const INVALID: (&str, &str, &str) = ("400", "invalid_input", "limit: 0 is not from 1 to 200");
+const UNAUTHORISED: (&str, &str, &str) =
+    ("401", "unauthorised", "this needs a token: send it as `Authorization: Bearer …`, or log in at /login");
 const FORBIDDEN: (&str, &str, &str) =
     ("403", "host_not_allowed", "the Host header does not name this server; see server.allowed_hosts");
 const NOT_FOUND: (&str, &str, &str) = ("404", "not_found", "no session matches");
+const TOO_SLOW: (&str, &str, &str) = ("408", "body_too_slow", "the body has not come within 30 s");
 const CONFLICT: (&str, &str, &str) = ("409", "conflict", "the job is completed");
 const TOO_LARGE: (&str, &str, &str) = ("413", "body_too_large", "the body is larger than 1048576 bytes");
 const MEDIA_TYPE: (&str, &str, &str) =
@@ -28,19 +31,19 @@ pub(super) struct Send;
 
 impl IntoResponses for Read {
     fn responses() -> Responses {
-        these(&[INVALID, FORBIDDEN, NOT_FOUND])
+        these(&[INVALID, UNAUTHORISED, FORBIDDEN, NOT_FOUND])
     }
 }
 
 impl IntoResponses for Change {
     fn responses() -> Responses {
-        these(&[INVALID, FORBIDDEN, NOT_FOUND, CONFLICT])
+        these(&[INVALID, UNAUTHORISED, FORBIDDEN, NOT_FOUND, CONFLICT])
     }
 }
 
 impl IntoResponses for Send {
     fn responses() -> Responses {
-        these(&[INVALID, FORBIDDEN, NOT_FOUND, CONFLICT, TOO_LARGE, MEDIA_TYPE])
+        these(&[INVALID, UNAUTHORISED, FORBIDDEN, NOT_FOUND, TOO_SLOW, CONFLICT, TOO_LARGE, MEDIA_TYPE])
     }
 }
 

@@ -79,9 +79,9 @@ pub(super) async fn stream(
     Ok(response)
 }
 
-/// The number of the last event that a browser has seen. An empty one is none.
+/// The number of the last event that a browser has seen. Browsers that have seen none do not send it.
 fn last_event_id(headers: &HeaderMap) -> Result<Option<i64>, ApiError> {
-    let Some(value) = headers.get("last-event-id").filter(|value| !value.is_empty()) else {
+    let Some(value) = headers.get("last-event-id") else {
         return Ok(None);
     };
     let number = value.to_str().ok().and_then(|text| text.trim().parse().ok());
@@ -89,7 +89,7 @@ fn last_event_id(headers: &HeaderMap) -> Result<Option<i64>, ApiError> {
 }
 
 /// Who asks. A router that is called in the process itself has nobody before it.
-fn client(extensions: &Extensions) -> IpAddr {
+pub(super) fn client(extensions: &Extensions) -> IpAddr {
     let address = extensions.get::<ConnectInfo<SocketAddr>>();
     address.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |ConnectInfo(address)| address.ip())
 }

@@ -1,12 +1,14 @@
 //! `papertape doctor`
 
 mod data;
+mod figures;
 mod parts;
 
 use super::failure::FAILED;
 use super::output::{json, note, say};
 use super::{Common, Outcome};
 use crate::config::{Config, file_in_use};
+use figures::Figure;
 use serde::Serialize;
 use serde_json::json;
 use std::process::ExitCode;
@@ -59,9 +61,16 @@ pub(super) async fn doctor(common: &Common, config: Config) -> Outcome {
     found.extend(parts::models(&config));
     found.push(parts::prompts(&config));
     found.extend(parts::tools(&config).await);
+    let figures = match figures::figures(&config).await {
+        Ok(figures) => figures,
+        Err(error) => {
+            found.push(Finding::broken("figures", format!("{error:#}")));
+            Vec::new()
+        }
+    };
     let broken = found.iter().filter(|finding| finding.state == State::Broken).count();
     if common.json {
-        json(&json!({ "ok": broken == 0, "findings": found }))?;
+        json(&json!({ "ok": broken == 0, "findings": found, "metrics": figures }))?;
     } else {
         for finding in &found {
             let mark = match finding.state {
@@ -70,6 +79,9 @@ pub(super) async fn doctor(common: &Common, config: Config) -> Outcome {
                 State::Broken => '✗',
             };
             say(format_args!("{mark} {:<10} {}", finding.what, finding.text))?;
+        }
+        for Figure { name, value } in &figures {
+            say(format_args!("  {name} {value}"))?;
         }
     }
     if broken == 0 {

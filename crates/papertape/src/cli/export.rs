@@ -7,10 +7,12 @@ use super::output::{Stdout, note};
 use super::way::job_named;
 use super::{Common, Outcome, way};
 use crate::config::Config;
+use crate::otlp::write_job;
 use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
 use state::StateArgs;
-use std::io::{BufWriter, Write as _};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -24,13 +26,15 @@ pub(super) struct ExportArgs {
 #[derive(Debug, Subcommand)]
 enum What {
     /// Write a job as lines of canonical JSON: two runs are equal if these are
-    Canonical(CanonicalArgs),
+    Canonical(JobArgs),
     /// Write the states of a desk's analyses as TradingAgents logs them, a file each
     State(StateArgs),
+    /// Write a job's sessions as OpenTelemetry spans, a line of OTLP/JSON each
+    Otlp(JobArgs),
 }
 
 #[derive(Debug, Args)]
-struct CanonicalArgs {
+struct JobArgs {
     /// The job, or `latest`
     job: String,
     /// The file to write [default: stdout]
@@ -43,41 +47,86 @@ pub(super) async fn export(common: &Common, config: Config, args: ExportArgs) ->
     match args.what {
         What::Canonical(args) => canonical(config, args).await,
         What::State(args) => state::export(common, config, args).await,
+        What::Otlp(args) => spans(config, args).await,
     }
 }
 
-async fn canonical(config: Config, args: CanonicalArgs) -> Outcome {
+async fn canonical(config: Config, args: JobArgs) -> Outcome {
     let app = way::to_read(config).await?;
     let job = job_named(&app, &args.job).await?;
-    let found = match &args.output {
-        None => {
-            let mut out = Stdout::open();
-            let found = app.store.canonical_export(&job, &mut out).await?;
-            out.flush().context("stdout cannot be written")?;
-            found
-        }
-        Some(path) => {
-            // Half an export never bears the name of a whole one.
-            let draft = beside(path);
-            let failed = || format!("{} cannot be written", path.display());
-            let mut out = BufWriter::new(std::fs::File::create(&draft).with_context(failed)?);
-            let written = app.store.canonical_export(&job, &mut out).await;
-            let kept: Result<bool> = match written {
-                Ok(found) => out
-                    .flush()
-                    .and_then(|()| std::fs::rename(&draft, path))
-                    .with_context(failed)
-                    .map(|()| found),
-                Err(error) => Err(error.into()),
-            };
-            if kept.is_err() {
-                let _ = std::fs::remove_file(&draft);
+    let mut out = Output::open(args.output)?;
+    let written = app.store.canonical_export(&job, &mut out).await;
+    let found = written.map_err(anyhow::Error::from);
+    if out.keep(found)? { Ok(ExitCode::SUCCESS) } else { Err(no_job(&args.job)) }
+}
+
+async fn spans(config: Config, args: JobArgs) -> Outcome {
+    let app = way::to_read(config).await?;
+    let job = job_named(&app, &args.job).await?;
+    let mut out = Output::open(args.output)?;
+    let written = write_job(&app, &job, &mut out).await;
+    let sessions = out.keep(written)?;
+    note!("{sessions} session(s)");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Stdout, or a file. Half an export never bears the name of a whole one.
+enum Output {
+    Stdout(Stdout),
+    File { draft: BufWriter<File>, path: PathBuf },
+}
+
+impl Output {
+    fn open(path: Option<PathBuf>) -> Result<Self> {
+        let Some(path) = path else { return Ok(Self::Stdout(Stdout::open())) };
+        let file = File::create(beside(&path)).with_context(|| unwritable(&path))?;
+        Ok(Self::File { draft: BufWriter::new(file), path })
+    }
+
+    /// Ends the export with what it came to.
+    fn keep<T>(self, written: Result<T>) -> Result<T> {
+        match self {
+            Self::Stdout(mut out) => {
+                let written = written?;
+                out.flush().context("stdout cannot be written")?;
+                Ok(written)
             }
-            note!("written to {}", path.display());
-            kept?
+            Self::File { mut draft, path } => {
+                let kept = written.and_then(|written| {
+                    draft
+                        .flush()
+                        .and_then(|()| std::fs::rename(beside(&path), &path))
+                        .with_context(|| unwritable(&path))?;
+                    Ok(written)
+                });
+                match &kept {
+                    Ok(_) => note!("written to {}", path.display()),
+                    Err(_) => drop(std::fs::remove_file(beside(&path))),
+                }
+                kept
+            }
         }
-    };
-    if found { Ok(ExitCode::SUCCESS) } else { Err(no_job(&args.job)) }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stdout(out) => out.write(bytes),
+            Self::File { draft, .. } => draft.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stdout(out) => out.flush(),
+            Self::File { draft, .. } => draft.flush(),
+        }
+    }
+}
+
+fn unwritable(path: &Path) -> String {
+    format!("{} cannot be written", path.display())
 }
 
 /// Where a file is written until it is whole.

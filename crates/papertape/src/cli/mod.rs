@@ -4,6 +4,7 @@
 //! of that name.
 
 mod actions;
+mod auth;
 mod branch;
 mod cancel;
 mod chat;
@@ -119,6 +120,8 @@ enum Command {
     Migrate(migrate::MigrateArgs),
     /// Look whether everything is there that is needed
     Doctor,
+    /// Make tokens that let programs and people use the server
+    Auth(auth::AuthArgs),
     /// Show the configuration
     Config(config::ConfigArgs),
     /// Import or download market data, and look at it
@@ -164,6 +167,7 @@ async fn dispatch(cli: Cli, config: Config) -> Outcome {
         Command::Profile(args) => Box::pin(profile::profile(common, config, args)).await,
         Command::Verify(args) => Box::pin(verify::verify(common, config, args)).await,
         Command::Doctor => Box::pin(doctor::doctor(common, config)).await,
+        Command::Auth(args) => auth::auth(common, &config, &args),
         Command::Config(args) => config::config(common, &config, &args),
         Command::Data(args) => Box::pin(data::data(common, config, args)).await,
         Command::Completions(args) => completions::completions(&args),

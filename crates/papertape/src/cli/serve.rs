@@ -1,11 +1,13 @@
 //! `papertape serve`
 
+use super::failure::usage;
 use super::output::{json, note, say};
 use super::{Common, Outcome, signals, way};
 use crate::address::Address;
 use crate::api;
 use crate::app::{Access, App};
 use crate::config::{Config, Mode, without_password};
+use crate::otlp;
 use crate::retention;
 use anyhow::{Context as _, Result};
 use clap::Args;
@@ -32,13 +34,14 @@ pub(super) struct ServeArgs {
 pub(super) async fn serve(common: &Common, mut config: Config, args: ServeArgs) -> Outcome {
     config.listen = args.listen.unwrap_or(config.listen);
     let wanted = config.listen;
+    api::may_listen(&config, wanted).map_err(|error| usage(format!("{error:#}")))?;
     // The address first: a server that cannot have it changes nothing.
     let listener = tokio::net::TcpListener::bind(wanted).await;
     let listener =
         listener.with_context(|| format!("{wanted} cannot be listened on; --listen takes another"))?;
     let bound = listener.local_addr().context("the socket has no address")?;
     let app = way::to_own(config, Access::Start).await?;
-    let address = Address::of_this_process(bound);
+    let address = Address::of_this_process(bound).with_key(app.doorkeeper.local_key());
     let published = match app.config.database_url {
         // There is no owner on PostgreSQL, and so nobody who looks for it.
         Some(_) => None,
@@ -59,6 +62,7 @@ pub(super) async fn serve(common: &Common, mut config: Config, args: ServeArgs) 
         tokio::spawn(async move { worker.serve(signal).await })
     });
     let cleaning = tokio::spawn(retention::nightly(app.clone(), stopper.signal()));
+    let exporting = otlp::start(&app, stopper.signal())?;
     let mut signal = stopper.signal();
     let early = tokio::select! {
         ended = &mut serving => Some(ended),
@@ -69,6 +73,10 @@ pub(super) async fn serve(common: &Common, mut config: Config, args: ServeArgs) 
         working.await.context("the worker broke off")?;
     }
     cleaning.await.context("the cleanup broke off")?;
+    if let Some(exporting) = exporting {
+        // What it has not sent it sends when it is started again.
+        exporting.await.context("the exporter broke off")?;
+    }
     let ended = match early {
         Some(ended) => ended,
         None => match tokio::time::timeout(LAST_REQUESTS, &mut serving).await {
@@ -100,8 +108,13 @@ async fn banner(app: &App, bound: SocketAddr) -> Result<()> {
         (Mode::Dev, false) => "dev (house models alone, data wiped at start)",
     };
     note!("Papertape {}, mode {mode}, {place}", env!("CARGO_PKG_VERSION"));
+    match app.config.auth.tokens.len() {
+        0 => {}
+        1 => note!("lets 1 token in"),
+        tokens => note!("lets {tokens} tokens in"),
+    }
     if !bound.ip().is_loopback() {
-        note!("warning: whoever reaches {bound} can read everything and start jobs");
+        note!("warning: {bound} is reached without TLS: put a proxy that speaks it before this server");
     }
     let mut unfinished = 0;
     for status in [JobStatus::Queued, JobStatus::Running] {

@@ -45,6 +45,26 @@ impl Server {
         way::job_named(&way::to_read(self.config.clone()).await?, job).await
     }
 
+    /// What the server counts, in Prometheus' text format.
+    pub(super) async fn metrics(&self) -> Result<String> {
+        let unreachable = || format!("the server at {} does not answer", self.address.url);
+        let response = self.known(self.client.get(format!("{}/metrics", self.address.url))).send().await;
+        let response = response.map_err(reqwest::Error::without_url).with_context(unreachable)?;
+        let status = response.status();
+        if !status.is_success() {
+            bail!("the server at {} refused with {status}", self.address.url);
+        }
+        response.text().await.map_err(reqwest::Error::without_url).with_context(unreachable)
+    }
+
+    /// The request with the key that lets this user's commands in, where one is needed.
+    fn known(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
+        match self.address.key() {
+            Some(key) => request.bearer_auth(key),
+            None => request,
+        }
+    }
+
     /// Sends a request; `path` is given segment by segment.
     pub(super) async fn post(&self, path: &[&str], body: &Value) -> Result<Value> {
         self.send(self.client.post(self.address_of(path)?).json(body), path).await
@@ -71,7 +91,7 @@ impl Server {
 
     async fn send(&self, request: RequestBuilder, path: &[&str]) -> Result<Value> {
         let unreachable = || format!("the server at {} does not answer", self.address.url);
-        let response = request.send().await;
+        let response = self.known(request).send().await;
         let response = response.map_err(reqwest::Error::without_url).with_context(unreachable)?;
         let status = response.status();
         if status == StatusCode::NO_CONTENT {

@@ -27,10 +27,10 @@ struct Held {
 }
 
 /// What was found, and among how many.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Nearest {
-    /// Ids of reflections, the nearest first.
-    pub found: Vec<i64>,
+    /// Ids of reflections with their cosine, the nearest first.
+    pub found: Vec<(i64, f32)>,
     /// How many of those that were to be searched have no vector that the query can be compared with.
     pub without_vector: usize,
 }
@@ -62,7 +62,7 @@ impl VectorIndex {
             among.iter().filter_map(|id| Some((*held.rows.get(id)?, *id))).collect();
         let without_vector = among.len() - rows.len();
         let hits = matrix.nearest_of(query, rows.into_iter(), most);
-        let found = hits.iter().filter_map(|hit| ids.get(&hit.row).copied()).collect();
+        let found = hits.iter().filter_map(|hit| Some((*ids.get(&hit.row)?, hit.score))).collect();
         Ok(Nearest { found, without_vector })
     }
 }

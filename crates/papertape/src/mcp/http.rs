@@ -25,7 +25,7 @@ pub(super) fn transport(url: &str) -> Result<StreamableHttpClientTransport<Clien
 }
 
 /// Follows no redirect: an address may hold a key, which would travel along.
-fn client() -> Result<Client, String> {
+pub(crate) fn client() -> Result<Client, String> {
     // reqwest takes the process's provider. Where another part has installed one, that is kept.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = || {

@@ -11,6 +11,8 @@ mod connection;
 mod http;
 pub mod names;
 
+pub(crate) use http::client as http_client;
+
 use crate::config::ToolServer;
 use connection::{Connection, Fault};
 use futures::FutureExt as _;

@@ -1,6 +1,6 @@
 //! Jobs that share another job's past.
 
-use super::check::{check_agent, pick_agent};
+use super::check::{check_agent, pick_agent, redact};
 use super::{Planned, TriggerError, Triggered, bad, enqueue};
 use crate::app::App;
 use papertape_agents::graph::Graph;
@@ -69,6 +69,7 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
     }
     changed.instructions = request.instructions.or(changed.instructions);
     changed.sampling = request.sampling.unwrap_or(changed.sampling);
+    redact(app, &mut changed);
     let differs = changed.fingerprint() != agent.fingerprint();
     if differs && graph.is_step(&at) {
         return Err(bad(

@@ -36,7 +36,17 @@ pub(super) fn agents(app: &App, request: &Request) -> Result<Vec<AgentConfig>, T
             return Err(bad("agents", format!("the name `{name}` stands twice")));
         }
     }
+    for agent in &mut agents {
+        redact(app, agent);
+    }
     Ok(agents)
+}
+
+/// Takes secrets out of what an agent is told, before it is hashed or kept.
+pub(super) fn redact(app: &App, agent: &mut AgentConfig) {
+    let clean = |text: &String| app.services.redactor.redact_text(text).value;
+    agent.instructions = agent.instructions.as_ref().map(clean);
+    agent.sampling.stop = agent.sampling.stop.iter().map(clean).collect();
 }
 
 fn named(app: &App, name: &str) -> Result<AgentConfig, TriggerError> {

@@ -4,7 +4,9 @@
 //! here, at the edge, and nowhere before. Nothing here writes, and nothing knows HTTP.
 
 mod actions;
+mod bars;
 mod chat;
+mod compare_traces;
 mod datasets;
 mod desk_state;
 mod health;
@@ -25,10 +27,12 @@ pub use actions::{
     ActionsAnswer, ActionsQuery, LogEntry, LogQuery, PlanJobAnswer, PlanJobsAnswer, SummaryItem, actions,
     decompose_job, plan_job, plan_jobs,
 };
+pub use bars::{BarAnswer, BarsAnswer, BarsQuery, bars};
 pub use chat::{
     ChatMessageAnswer, ChatQuery, ChatSessionAnswer, ChatSessionSummary, ChatSessionsAnswer, chat_message,
     chat_session, chat_sessions,
 };
+pub use compare_traces::{CompareQuery, compare_traces};
 pub use datasets::{DatasetAnswer, DatasetsAnswer, DatasetsQuery, dataset, datasets};
 pub use desk_state::{DeskStateAnswer, desk_state, desk_states};
 pub use health::{HealthAnswer, HealthState, health};

@@ -18,20 +18,20 @@ use tokio::task::JoinHandle;
 
 /// One event as a client reads it.
 #[derive(Clone, Debug, PartialEq)]
-struct Got {
-    name: String,
-    id: i64,
-    data: Value,
+pub(crate) struct Got {
+    pub(crate) name: String,
+    pub(crate) id: i64,
+    pub(crate) data: Value,
 }
 
 /// A client's open stream.
-struct Client {
+pub(crate) struct Client {
     body: futures::stream::BoxStream<'static, reqwest::Result<Vec<u8>>>,
     text: String,
 }
 
 impl Client {
-    async fn open(url: &str, job: &str, after: Option<i64>) -> Self {
+    pub(crate) async fn open(url: &str, job: &str, after: Option<i64>) -> Self {
         let answer = ask(url, job, after).await;
         assert_eq!(answer.status(), 200);
         Self {
@@ -41,7 +41,7 @@ impl Client {
     }
 
     /// The next event; `None` where the server has closed the stream. Comments are passed over.
-    async fn next(&mut self) -> Option<Got> {
+    pub(crate) async fn next(&mut self) -> Option<Got> {
         loop {
             while let Some((event, rest)) = self.text.split_once("\n\n") {
                 let (event, rest) = (event.to_owned(), rest.to_owned());
@@ -56,7 +56,7 @@ impl Client {
         }
     }
 
-    async fn rest(mut self) -> Vec<Got> {
+    pub(crate) async fn rest(mut self) -> Vec<Got> {
         let mut all = Vec::new();
         while let Some(got) = self.next().await {
             all.push(got);
@@ -65,7 +65,7 @@ impl Client {
     }
 }
 
-async fn ask(url: &str, job: &str, after: Option<i64>) -> reqwest::Response {
+pub(crate) async fn ask(url: &str, job: &str, after: Option<i64>) -> reqwest::Response {
     let request = reqwest::Client::new().get(format!("{url}/jobs/{job}/stream"));
     let request = match after {
         Some(after) => request.header("Last-Event-ID", after.to_string()),
@@ -84,14 +84,14 @@ fn parse(event: &str) -> Option<Got> {
 }
 
 /// A server on a port of its own.
-struct Server {
-    url: String,
+pub(crate) struct Server {
+    pub(crate) url: String,
     stopper: Stopper,
     serving: JoinHandle<anyhow::Result<()>>,
 }
 
 impl Server {
-    async fn start(app: App) -> Self {
+    pub(crate) async fn start(app: App) -> Self {
         // The product's TLS is set up by its commands; a client here needs it as well.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -102,14 +102,14 @@ impl Server {
     }
 
     /// Stops it. Streams that are open do not hold it up: else this never returns.
-    async fn stop(self) {
+    pub(crate) async fn stop(self) {
         self.stopper.stop(StopReason::Shutdown);
         self.serving.await.expect("it does not panic").expect("it ends well");
     }
 }
 
 /// All events of a job from the first one on, by a client that has seen none.
-async fn whole(url: &str, job: &str) -> Vec<Got> {
+pub(crate) async fn whole(url: &str, job: &str) -> Vec<Got> {
     Client::open(url, job, Some(0)).await.rest().await
 }
 
@@ -238,9 +238,10 @@ async fn bad_requests_are_refused() {
         assert_eq!(body["error"], "invalid_input");
         assert!(body["message"].as_str().expect("text").contains(field), "{query}: {body}");
     }
-    let text =
-        reqwest::Client::new().get(uri("")).header("Last-Event-ID", "abc").send().await.expect("an answer");
-    assert_eq!(text.status(), 400);
+    for text in ["abc", "", "1.5"] {
+        let ask = reqwest::Client::new().get(uri("")).header("Last-Event-ID", text);
+        assert_eq!(ask.send().await.expect("an answer").status(), 400, "{text:?}");
+    }
     let missing = get(format!("{}/jobs/none/stream", server.url)).await;
     assert_eq!(missing.status(), 404);
     assert_eq!(missing.json::<Value>().await.expect("JSON")["error"], "not_found");

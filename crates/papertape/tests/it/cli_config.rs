@@ -1,7 +1,8 @@
 //! The configuration: where values come from, and what is said of those that make no sense.
 
 use crate::cli_tool::Tool;
-use papertape::config::{Config, ToolServer, keys};
+use papertape::access::{Scope, TokenHash};
+use papertape::config::{AccessToken, Config, ToolServer, keys};
 use papertape_agents::config::AgentConfig;
 use papertape_agents::desk::config::DeskConfig;
 use papertape_core::broker::MarketProfile;
@@ -36,6 +37,12 @@ fn every_key_is_documented_with_its_default() {
     config.models.providers.insert("NAME".to_owned(), Default::default());
     config.tools.insert("NAME".to_owned(), ToolServer::default());
     config.markets.insert("NAME".to_owned(), MarketProfile::us_equity());
+    config.otlp.headers.insert("NAME".to_owned(), String::new());
+    config.auth.tokens.push(AccessToken {
+        name: "NAME".to_owned(),
+        scope: Scope::Read,
+        hash: TokenHash::of("any"),
+    });
     let mut known = BTreeMap::new();
     places(&serde_json::to_value(&config).expect("is JSON"), "", &mut known);
     // Those that are left out where they are not set.
@@ -67,9 +74,10 @@ fn every_key_is_documented_with_its_default() {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        // A market's keys have no defaults, and an agent's name and model are the test's.
-        let is_given =
-            key.starts_with("markets.") || ["agents[].name", "agents[].model"].contains(&key.as_str());
+        // A market's and a token's keys have no defaults, and an agent's name and model are the test's.
+        let is_given = key.starts_with("markets.")
+            || key.starts_with("auth.tokens[]")
+            || ["agents[].name", "agents[].model"].contains(&key.as_str());
         let is_list = default == "[]" && is.is_empty();
         assert!(is_given || is_list || *default == is, "{key}: `{default}` in the document, `{is}` in truth");
     }

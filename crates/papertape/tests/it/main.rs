@@ -1,5 +1,6 @@
 //! The product as a whole, put together as the binary does it.
 
+mod access;
 mod api_answers;
 mod api_errors;
 mod api_guards;
@@ -14,12 +15,14 @@ mod assistant_chat;
 mod assistant_search;
 mod assistant_support;
 mod branch_jobs;
+mod cli_access;
 mod cli_chat;
 mod cli_config;
 mod cli_data;
 mod cli_dev;
 mod cli_doctor;
 mod cli_download;
+mod cli_memory;
 mod cli_owner;
 mod cli_pipe;
 mod cli_plans;
@@ -51,4 +54,9 @@ mod mcp_stdio;
 mod mcp_support;
 mod memory;
 mod memory_search;
+mod metrics;
+mod otlp;
+mod redaction;
+mod redaction_support;
 mod replay_jobs;
+mod worker_processes;

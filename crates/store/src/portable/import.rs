@@ -77,14 +77,13 @@ async fn import(db: &mut dyn Db, job: &Imported) -> Result<bool, StoreError> {
     let index = &job.index;
     let config = json!({ "imported_from": job.from });
     let warnings = json!([format!("its action log was imported from {}", job.from)]);
-    let sql = "INSERT INTO jobs (job_id, kind, status, config, fingerprint, warnings, created_at, started_at,
+    let sql = "INSERT INTO jobs (job_id, kind, status, fingerprint, warnings, created_at, started_at,
             completed_at, next_seq)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, 3) ON CONFLICT (job_id) DO NOTHING";
+        VALUES ($1, $2, $3, $4, $5, $6, $6, $7, 3) ON CONFLICT (job_id) DO NOTHING";
     let values = params![
         &index.job,
         &index.job_type,
         job.status(),
-        &config,
         json::hash(&config),
         &warnings,
         index.created_at,
@@ -93,6 +92,8 @@ async fn import(db: &mut dyn Db, job: &Imported) -> Result<bool, StoreError> {
     if db.execute(sql, values).await? == 0 {
         return Ok(false);
     }
+    db.execute("INSERT INTO job_configs (job_id, config) VALUES ($1, $2)", params![&index.job, &config])
+        .await?;
     let next = job.rows.last().map_or(index.next_sequence, |(last, ..)| index.next_sequence.max(last + 1));
     db.execute(
         "INSERT INTO plan_job_index (job_id, plan_id, job_type, status, next_sequence, rows_kept, created_at,

@@ -1,8 +1,8 @@
 //! How much there is.
 
+use super::figures::schema_bytes;
 use crate::error::StoreError;
 use crate::store::{Engine, Store};
-use crate::value::params;
 use futures::FutureExt as _;
 use std::collections::BTreeMap;
 
@@ -69,13 +69,8 @@ impl Store {
                     for mut row in db.query("SELECT status, count(*) FROM jobs GROUP BY status", &[]).await? {
                         jobs.insert(row.get()?, row.get()?);
                     }
-                    let sql = "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c
-                        JOIN pg_namespace s ON s.oid = c.relnamespace
-                        WHERE c.relkind = 'r' AND s.nspname = CAST($1 AS TEXT)";
                     let bytes = match schema {
-                        Some(schema) => {
-                            db.row(sql, params![schema]).await?.map_or(Ok(0), |mut row| row.get())?
-                        }
+                        Some(schema) => schema_bytes(db, schema).await?,
                         None => 0,
                     };
                     Ok(Counts { bytes, text_bytes, rows, jobs })

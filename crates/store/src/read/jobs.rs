@@ -155,7 +155,8 @@ impl Store {
     }
 
     /// Model-days from `from` to `to` that agents of this hash have completed, in jobs that no other
-    /// has replaced; by date, the newest job first.
+    /// has replaced; by date, the newest job first. Not in jobs in which the agent had days before `from`:
+    /// it came to these days from another state.
     ///
     /// # Errors
     /// A database that fails.
@@ -169,6 +170,8 @@ impl Store {
             JOIN jobs j ON j.job_id = d.job_id
             WHERE d.agent_hash = $1 AND d.date >= $2 AND d.date <= $3 AND d.status = 'completed'
                 AND j.superseded_by IS NULL
+                AND NOT EXISTS (SELECT 1 FROM job_details e
+                    WHERE e.job_id = d.job_id AND e.model = d.model AND e.date < $2)
             ORDER BY d.date, j.created_at DESC, d.job_id DESC";
         self.read(move |db| {
             async move {

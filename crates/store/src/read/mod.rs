@@ -1,7 +1,9 @@
 //! What readers ask the record for. Each question is one statement or a few, on one snapshot.
 
 mod counts;
+mod ended;
 mod events;
+mod figures;
 mod jobs;
 pub(crate) mod memory;
 pub(crate) mod page;
@@ -10,7 +12,9 @@ mod sessions;
 mod steps;
 
 pub use counts::Counts;
+pub use ended::SessionBrief;
 pub use events::{JobEvent, JobTail};
+pub use figures::Figures;
 pub use jobs::{CompletedDay, DayCounts, DayRow, JobDetails, JobFilter, JobOverview, NewestJob, Used};
 pub use memory::{ArchiveRow, GivenMemory, MemoryFilter, Remembered, TradeFilter};
 pub use results::{AnalysisFilter, DailyValue, ResultFilter, SessionResult};

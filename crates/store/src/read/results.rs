@@ -238,20 +238,22 @@ async fn newest_analysis(db: &mut dyn Db, filter: &AnalysisFilter) -> Result<Opt
     let (analysed, left) = match db.backend() {
         Backend::Sqlite => (
             "EXISTS (SELECT 1 FROM json_each(s.metadata, '$.by_symbol') WHERE key = ?)",
-            "EXISTS (SELECT 1 FROM json_each(j.config, '$.symbols') WHERE value = ?)
-             AND EXISTS (SELECT 1 FROM json_each(j.config, '$.agents')
+            "EXISTS (SELECT 1 FROM json_each(c.config, '$.symbols') WHERE value = ?)
+             AND EXISTS (SELECT 1 FROM json_each(c.config, '$.agents')
                  WHERE json_extract(value, '$.name') = s.model AND json_extract(value, '$.kind') = 'desk')",
         ),
         Backend::Postgres => (
             "jsonb_exists(s.metadata::jsonb -> 'by_symbol', ?)",
-            "jsonb_exists(j.config::jsonb -> 'symbols', ?)
-             AND EXISTS (SELECT 1 FROM jsonb_array_elements(j.config::jsonb -> 'agents') a
+            "jsonb_exists(c.config::jsonb -> 'symbols', ?)
+             AND EXISTS (SELECT 1 FROM jsonb_array_elements(c.config::jsonb -> 'agents') a
                  WHERE a ->> 'name' = s.model AND a ->> 'kind' = 'desk')",
         ),
     };
     let symbol = Value::from(filter.symbol.as_str());
-    let mut statement =
-        Statement::new("SELECT s.id FROM trading_sessions s JOIN jobs j ON j.job_id = s.job_id WHERE (");
+    let mut statement = Statement::new(
+        "SELECT s.id FROM trading_sessions s JOIN jobs j ON j.job_id = s.job_id
+            JOIN job_configs c ON c.job_id = s.job_id WHERE (",
+    );
     statement.add(&format!("(s.completed_at IS NOT NULL AND {analysed})"), [symbol.clone()]);
     let stopped = "s.completed_at IS NULL AND j.status NOT IN ('queued', 'running')";
     statement.add(&format!(" OR ({stopped} AND {left}))"), [symbol]);

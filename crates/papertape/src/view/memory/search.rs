@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::view::{Deployment, MOST_ROWS, ViewError};
 use papertape_agents::memory::lessons::Lesson;
 use papertape_core::message::ModelName;
-use papertape_embed::{fuse, vector};
+use papertape_embed::vector;
 use papertape_store::{TradeFilter, VectorFor};
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -19,6 +19,8 @@ const RANKED: usize = 200;
 const ONE_IN: usize = 20;
 /// Words that so few texts have always count.
 const FEW: usize = 3;
+/// What all of a question's words count for beside a cosine.
+const OF_WORDS: f64 = 0.2;
 /// Reflections are embedded by so many.
 const BATCH: u32 = 32;
 
@@ -117,7 +119,7 @@ pub(super) async fn ranked(
             let words = by_words(&app.store.trade_ids_by_word(&filter, question).await?, &among);
             fused(&words, &nearest.found, &among)
         }
-        SearchBy::Semantic | SearchBy::Keyword => nearest.found,
+        SearchBy::Semantic | SearchBy::Keyword => nearest.found.iter().map(|(id, _)| *id).collect(),
     };
     let best: Vec<i64> = ids.into_iter().take(most as usize).collect();
     let found = app.store.trades_by_id(&best).await?;
@@ -134,34 +136,50 @@ pub(super) async fn ranked(
     })))
 }
 
-/// Both rankings as one; of equals the newer exit.
-fn fused(words: &[i64], meaning: &[i64], among: &[i64]) -> Vec<i64> {
-    let places: HashMap<i64, usize> = among.iter().enumerate().map(|(place, id)| (*id, place)).collect();
-    let place = |ids: &[i64]| -> Vec<usize> { ids.iter().filter_map(|id| places.get(id).copied()).collect() };
-    let (words, meaning) = (place(words), place(meaning));
-    fuse::reciprocal_ranks(&[&words[..], &meaning[..]]).into_iter().map(|place| among[place]).collect()
+/// By both: the cosine, and [`OF_WORDS`] of the share of the question's words. A convex combination of the
+/// two scores, which keeps what ranks forget: how near, and how much of the question (Bruch, Gai and Ingber,
+/// "An analysis of fusion functions for hybrid retrieval", ACM TOIS 42, 2023). What is not among the nearest
+/// counts as the farthest of them. Of equals the newer exit.
+fn fused(words: &[(i64, f64)], meaning: &[(i64, f32)], among: &[i64]) -> Vec<i64> {
+    let farthest = meaning.last().map_or(0.0, |(_, cosine)| f64::from(*cosine));
+    let mut scores: HashMap<i64, f64> =
+        meaning.iter().map(|(id, cosine)| (*id, f64::from(*cosine))).collect();
+    for (id, share) in words {
+        *scores.entry(*id).or_insert(farthest) += OF_WORDS * share;
+    }
+    in_order(&scores, among).into_iter().map(|(id, _)| id).collect()
 }
 
-/// Reflections ranked by the words that they have of a question's: each word counts
-/// `ln(1 + (N - n + 1/2) / (n + 1/2))`, N reflections being searched, n of them with the word. That is the
-/// weight of BM25 (Robertson and Zaragoza, "The probabilistic relevance framework", 2009), whose term
-/// frequencies have no part: the index knows only which words a text has. Words that more than one text in
-/// twenty has do not count, for a question in whole sentences is full of them. Of equals the newer exit.
+/// Reflections ranked by the words that they have of a question's, with their share of it, from 0 to 1: each
+/// word counts `ln(1 + (N - n + 1/2) / (n + 1/2))`, N reflections being searched, n of them with the word.
+/// That is the weight of BM25 (Robertson and Zaragoza, "The probabilistic relevance framework", 2009), whose
+/// term frequencies have no part: the index knows only which words a text has. Words that more than one text
+/// in twenty has do not count, for a question in whole sentences is full of them. Of equals the newer exit.
 #[must_use]
-pub fn by_words(postings: &[Vec<i64>], among: &[i64]) -> Vec<i64> {
+pub fn by_words(postings: &[Vec<i64>], among: &[i64]) -> Vec<(i64, f64)> {
     let mut scores: HashMap<i64, f64> = HashMap::new();
-    let most = FEW.max(among.len() / ONE_IN);
+    let (most, mut whole) = (FEW.max(among.len() / ONE_IN), 0.0);
     for ids in postings.iter().filter(|ids| ids.len() <= most) {
         let (all, with) = (among.len() as f64, ids.len() as f64);
         let weight = (1.0 + ((all - with).max(0.0) + 0.5) / (with + 0.5)).ln();
+        whole += weight;
         for id in ids {
             *scores.entry(*id).or_default() += weight;
         }
     }
-    let mut ranked: Vec<(usize, f64)> =
-        among.iter().enumerate().filter_map(|(place, id)| Some((place, *scores.get(id)?))).collect();
-    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    ranked.into_iter().take(RANKED).map(|(place, _)| among[place]).collect()
+    for score in scores.values_mut() {
+        *score /= whole;
+    }
+    let mut ranked = in_order(&scores, among);
+    ranked.truncate(RANKED);
+    ranked
+}
+
+/// Those that have a score, the highest first; of equals in the order given.
+fn in_order(scores: &HashMap<i64, f64>, among: &[i64]) -> Vec<(i64, f64)> {
+    let mut ranked: Vec<(i64, f64)> = among.iter().filter_map(|id| Some((*id, *scores.get(id)?))).collect();
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
+    ranked
 }
 
 /// Gives every reflection a vector of the configured model that has none of it.

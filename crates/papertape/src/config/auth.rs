@@ -1,0 +1,57 @@
+//! Who may use the server.
+
+use crate::access::{Scope, TokenHash};
+use anyhow::{Result, bail};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// Who may use the server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AuthConfig {
+    /// Who may; none: whoever reaches the server, which must then listen on loopback alone.
+    pub tokens: Vec<AccessToken>,
+    /// Hours after which a browser has to log in again.
+    pub session_hours: u32,
+}
+
+impl Default for AuthConfig {
+    fn default() -> Self {
+        Self { tokens: Vec::new(), session_hours: 12 }
+    }
+}
+
+/// A token, without itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AccessToken {
+    /// Whose it is, or what for.
+    pub name: String,
+    /// What it allows.
+    pub scope: Scope,
+    /// Its hash.
+    pub hash: TokenHash,
+}
+
+impl AuthConfig {
+    /// # Errors
+    /// A name or a token that stands twice, an empty name, a session without a length.
+    pub(super) fn check(&self) -> Result<()> {
+        let (mut names, mut hashes) = (BTreeSet::new(), BTreeSet::new());
+        for token in &self.tokens {
+            if token.name.trim().is_empty() {
+                bail!("auth.tokens: a token has no name");
+            }
+            if !names.insert(&token.name) {
+                bail!("auth.tokens: the name `{}` stands twice", token.name);
+            }
+            if !hashes.insert(token.hash.to_string()) {
+                bail!("auth.tokens: `{}` is the token of another name", token.name);
+            }
+        }
+        if !(1..=8_760).contains(&self.session_hours) {
+            bail!("auth.session_hours: {} is not from 1 to 8760", self.session_hours);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,79 @@
+//! Counts the calls to models where they are made.
+
+use super::Metrics;
+use futures::FutureExt as _;
+use papertape_core::message::{ModelName, ModelRequest, Usage};
+use papertape_core::ports::{Answer, AttemptFailure, BoxFuture, DeltaSink, Models};
+use rust_decimal::Decimal;
+use std::sync::Arc;
+
+/// The most models that are told apart; the rest is one.
+const MOST_MODELS: usize = 100;
+/// What the rest is called.
+const OTHERS: &str = "other";
+
+/// What the calls to a model came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct ModelFigures {
+    pub(super) answered: u64,
+    pub(super) failed: u64,
+    pub(super) usage: Usage,
+    pub(super) cost_usd: Decimal,
+}
+
+/// Models whose calls are counted.
+pub struct CountedModels {
+    models: Arc<dyn Models>,
+    metrics: Arc<Metrics>,
+}
+
+impl CountedModels {
+    /// Counts what goes through to these models.
+    #[must_use]
+    pub fn new(models: Arc<dyn Models>, metrics: Arc<Metrics>) -> Self {
+        Self { models, metrics }
+    }
+
+    fn count(&self, model: &ModelName, is_answered: bool, usage: Option<Usage>) {
+        let cost = usage.as_ref().and_then(|usage| self.models.cost(model, usage));
+        let mut models = self.metrics.models();
+        let mut name = model.to_string();
+        if models.len() >= MOST_MODELS && !models.contains_key(&name) {
+            name = OTHERS.to_owned();
+        }
+        let figures = models.entry(name).or_default();
+        *(if is_answered { &mut figures.answered } else { &mut figures.failed }) += 1;
+        figures.usage += usage.unwrap_or_default();
+        figures.cost_usd += cost.unwrap_or_default();
+    }
+}
+
+impl Models for CountedModels {
+    fn call<'a>(
+        &'a self,
+        request: &'a ModelRequest,
+        delta: Option<DeltaSink<'a>>,
+    ) -> BoxFuture<'a, Result<Answer, AttemptFailure>> {
+        async move {
+            let called = self.models.call(request, delta).await;
+            match &called {
+                Ok(answer) => self.count(&request.model, true, answer.usage),
+                Err(failure) => self.count(&request.model, false, failure.usage),
+            }
+            called
+        }
+        .boxed()
+    }
+
+    fn check(&self, model: &ModelName) -> Result<(), String> {
+        self.models.check(model)
+    }
+
+    fn house_version(&self, model: &ModelName) -> Option<u32> {
+        self.models.house_version(model)
+    }
+
+    fn cost(&self, model: &ModelName, usage: &Usage) -> Option<Decimal> {
+        self.models.cost(model, usage)
+    }
+}

@@ -1,0 +1,110 @@
+//! Reads what spans are made of from the record.
+
+use super::mapping::{StepFacts, spans};
+use super::span::{Span, request};
+use crate::app::App;
+use anyhow::{Context as _, Result};
+use papertape_core::id::{ContentHash, JobId};
+use papertape_core::message::{ModelName, Sampling};
+use papertape_core::ports::Record as _;
+use papertape_core::record::SessionId;
+use papertape_store::{PageRequest, SessionFilter, StepView};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::Write;
+
+/// Steps of a page.
+const PAGE: u32 = 1_000;
+/// Sessions of a page.
+const SESSIONS: u32 = 200;
+/// The kind of a step that asks a model.
+const MODEL: &str = "model";
+
+/// A session's spans; none where there is no such session.
+///
+/// # Errors
+/// The record's, or a document of it that cannot be read.
+pub async fn spans_of(app: &App, session: SessionId) -> Result<Vec<Span>> {
+    let Some(brief) = app.store.session_brief(session).await? else { return Ok(Vec::new()) };
+    let steps = steps(app, session).await?;
+    let models = models(app, &steps).await?;
+    let mut implied = app.store.implied(session).await?;
+    let facts: Vec<StepFacts> = steps
+        .into_iter()
+        .map(|step| StepFacts {
+            model: step.request_ref.and_then(|hash| models.get(&hash).cloned()),
+            implied: implied.remove(&step.path).unwrap_or_default(),
+            step,
+        })
+        .collect();
+    Ok(spans(&brief, &facts))
+}
+
+/// Writes the spans of a job's sessions, a request a line, in the order in which the sessions were opened.
+/// Gives how many sessions there were.
+///
+/// # Errors
+/// The record's; what cannot be written.
+pub async fn write_job(app: &App, job: &JobId, out: &mut (dyn Write + Send)) -> Result<usize> {
+    let filter = SessionFilter { job: Some(job.clone()), ..SessionFilter::default() };
+    let mut page = PageRequest::first(SESSIONS);
+    let mut written = 0;
+    loop {
+        let sessions = app.store.sessions(&filter, false, &page).await?;
+        for session in &sessions.items {
+            let spans = spans_of(app, session.id).await?;
+            serde_json::to_writer(&mut *out, &request(&spans, app.config.mode.as_str()))?;
+            out.write_all(b"\n").context("the spans cannot be written")?;
+            written += 1;
+        }
+        match sessions.next {
+            Some(next) => page = PageRequest::after(SESSIONS, &next),
+            None => return Ok(written),
+        }
+    }
+}
+
+/// All steps of the session's own tape.
+async fn steps(app: &App, session: SessionId) -> Result<Vec<StepView>> {
+    let mut steps: Vec<StepView> = Vec::new();
+    let mut page = PageRequest::first(PAGE);
+    loop {
+        let found = app.store.steps(session, &page).await?;
+        steps.extend(found.items.into_iter().filter(|step| !step.detached));
+        match found.next {
+            Some(next) => page = PageRequest::after(PAGE, &next),
+            None => return Ok(steps),
+        }
+    }
+}
+
+/// Which model each request went to, by the request's hash. A request is a chain of links, each of which
+/// names the head that they have in common.
+async fn models(app: &App, steps: &[StepView]) -> Result<BTreeMap<ContentHash, (ModelName, Sampling)>> {
+    let asked = steps.iter().filter(|step| step.path.kind() == MODEL).filter_map(|step| step.request_ref);
+    let requests = documents(app, asked.collect()).await?;
+    let head_of = |document: &Value| document["head"].as_str().and_then(ContentHash::from_hex);
+    let heads = documents(app, requests.values().filter_map(head_of).collect()).await?;
+    let mut models = BTreeMap::new();
+    for (hash, document) in &requests {
+        let head = head_of(document).and_then(|head| heads.get(&head)).unwrap_or(document);
+        let model = ModelName::try_from(head["model"].as_str().unwrap_or_default().to_owned());
+        let Ok(model) = model else { continue };
+        let sampling = serde_json::from_value(head["sampling"].clone()).unwrap_or_default();
+        models.insert(*hash, (model, sampling));
+    }
+    Ok(models)
+}
+
+/// Documents as they are stored: long texts in them, which are kept apart, are not needed here.
+async fn documents(app: &App, mut hashes: Vec<ContentHash>) -> Result<BTreeMap<ContentHash, Value>> {
+    hashes.sort_unstable();
+    hashes.dedup();
+    let texts = app.store.texts(hashes).await?;
+    let read = |(hash, body): (ContentHash, String)| {
+        serde_json::from_str(&body)
+            .map(|document| (hash, document))
+            .with_context(|| format!("document {hash} is no JSON"))
+    };
+    texts.into_iter().map(read).collect()
+}

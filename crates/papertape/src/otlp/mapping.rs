@@ -1,0 +1,269 @@
+//! What of the record becomes which span: the one place where this is decided. Pure.
+//!
+//! | record | span | |
+//! |---|---|---|
+//! | a session | `invoke_agent {agent}` | the first of its trace |
+//! | a scope: a symbol, a node with its round, a phase | its name | within the scope above it |
+//! | a step `model` | `chat {model}` | within its scope |
+//! | a step with a tool's answer | `execute_tool {tool}` | within its scope |
+//! | a row of `orders` | `order {side} {symbol}` | within the tool's span, else its scope's |
+//!
+//! Names of attributes are those of OpenTelemetry's semantic conventions for generative AI (version 1.41)
+//! where these have one, and begin with `papertape.` where not. No text of a message, a prompt or a tool
+//! is told: they stay in the record. Summaries, which have a tape of their own, are left out.
+
+use super::span::{Attribute, Span, SpanKind};
+use papertape_core::message::{ModelName, Sampling};
+use papertape_core::record::{DayStatus, Implied, OrderRow};
+use papertape_core::tape::{Class, OutcomeKind, State};
+use papertape_core::time::Timestamp;
+use papertape_store::{SessionBrief, StepView};
+use rust_decimal::prelude::ToPrimitive as _;
+use std::collections::BTreeMap;
+
+/// What is put before everything that an id is made of, so that no other product makes the same.
+const DOMAIN: &str = "papertape otlp v1";
+
+/// A session.
+pub type SessionFacts = SessionBrief;
+
+/// A step, with what it implies.
+#[derive(Clone, Debug)]
+pub struct StepFacts {
+    /// The step.
+    pub step: StepView,
+    /// Of a call to a model: which one was asked, and how.
+    pub model: Option<(ModelName, Sampling)>,
+    /// Its rows.
+    pub implied: Vec<Implied>,
+}
+
+/// The spans of a session that has ended, its own first, then its scopes', then its steps' in their order.
+#[must_use]
+pub fn spans(session: &SessionFacts, steps: &[StepFacts]) -> Vec<Span> {
+    let ids = Ids::of(session);
+    let steps: Vec<&StepFacts> = steps.iter().filter(|facts| !facts.step.detached).collect();
+    let mut all = vec![own(&ids, session, &steps)];
+    all.extend(scopes(&ids, session, &steps));
+    for facts in steps {
+        all.extend(of_step(&ids, session, facts));
+    }
+    all
+}
+
+/// The ids of a session's spans.
+struct Ids {
+    prefix: String,
+    trace: [u8; 16],
+}
+
+impl Ids {
+    fn of(session: &SessionFacts) -> Self {
+        let prefix = format!("{DOMAIN}\0{}\0{}\0{}", session.job, session.date, session.agent);
+        let trace = first(blake3::hash(prefix.as_bytes()).as_bytes());
+        Self { prefix, trace }
+    }
+
+    /// Of the span at a path; the session's own is at the empty one.
+    fn span(&self, path: &str) -> [u8; 8] {
+        first(blake3::hash(format!("{}\0{path}", self.prefix).as_bytes()).as_bytes())
+    }
+
+    /// A span within the scope that a path stands in.
+    fn new_span(&self, path: &str, name: String, kind: SpanKind, times: (Timestamp, Timestamp)) -> Span {
+        let above = path.rsplit_once('/').map_or("", |(above, _)| above);
+        let parent = (!path.is_empty()).then(|| self.span(above));
+        let (start, end) = times;
+        let mut span = Span {
+            trace: self.trace,
+            id: self.span(path),
+            parent,
+            name,
+            kind,
+            start,
+            end,
+            attributes: Vec::new(),
+            error: None,
+        };
+        span.say("papertape.path", Some(path).filter(|path| !path.is_empty()).map(Attribute::from));
+        span
+    }
+}
+
+/// So many bytes of a hash. None is all zeroes, which would be no id.
+fn first<const N: usize>(hash: &[u8; 32]) -> [u8; N] {
+    let mut id = [0; N];
+    id.copy_from_slice(&hash[..N]);
+    if id == [0; N] {
+        id[N - 1] = 1;
+    }
+    id
+}
+
+/// When a step was under way.
+fn times(step: &StepView) -> (Timestamp, Timestamp) {
+    (step.started_at, step.ended_at.unwrap_or(step.started_at))
+}
+
+/// What a step came to that did not come to what was asked; a refused order is an answer.
+fn failure(step: &StepView) -> Option<&'static str> {
+    match step.state {
+        State::Done(OutcomeKind::Ok) => None,
+        State::Done(OutcomeKind::Refused) if step.class == Class::Order => None,
+        State::Done(kind) => Some(kind.as_str()),
+        State::Abandoned => Some("abandoned"),
+        State::Intent => Some("unfinished"),
+    }
+}
+
+fn fail(span: &mut Span, kind: &str, message: impl Into<String>) {
+    span.say("error.type", Attribute::from(kind));
+    span.error = Some(message.into());
+}
+
+/// The session's own span.
+fn own(ids: &Ids, session: &SessionFacts, steps: &[&StepFacts]) -> Span {
+    let last = steps.iter().map(|facts| times(&facts.step).1).max();
+    let end = session.completed_at.or(last).unwrap_or(session.started_at);
+    let name = format!("invoke_agent {}", session.agent);
+    let mut span = ids.new_span("", name, SpanKind::Internal, (session.started_at, end));
+    span.say("gen_ai.operation.name", Attribute::from("invoke_agent"));
+    span.say("gen_ai.agent.name", Attribute::from(session.agent.as_str()));
+    span.say("gen_ai.conversation.id", Attribute::from(format!("{}/{}", session.job, session.id)));
+    span.say("gen_ai.usage.input_tokens", Attribute::from(session.used.usage.input_tokens));
+    span.say("gen_ai.usage.output_tokens", Attribute::from(session.used.usage.output_tokens));
+    span.say("papertape.job_id", Attribute::from(session.job.as_str()));
+    span.say("papertape.session_id", Attribute::Int(session.id.0));
+    span.say("papertape.trading_day", Attribute::from(session.date.to_string()));
+    span.say("papertape.cost_usd", session.used.cost_usd.to_f64().map(Attribute::Float));
+    if session.status == DayStatus::Failed {
+        let message = session.error.as_deref().unwrap_or("the session failed");
+        fail(&mut span, "session_failed", message);
+    }
+    span
+}
+
+/// A span for each scope in which a step stands, and for those above.
+fn scopes(ids: &Ids, session: &SessionFacts, steps: &[&StepFacts]) -> Vec<Span> {
+    let mut spans: BTreeMap<&str, (Timestamp, Timestamp)> = BTreeMap::new();
+    let mut verdicts: BTreeMap<&str, &'static str> = BTreeMap::new();
+    for StepFacts { step, .. } in steps {
+        let (start, end) = times(step);
+        let mut scope = step.path.scope();
+        if let Some(verdict) = (step.class == Class::Guard).then(|| failure(step)).flatten() {
+            verdicts.insert(scope, verdict);
+        }
+        while !scope.is_empty() {
+            let known = spans.entry(scope).or_insert((start, end));
+            *known = (known.0.min(start), known.1.max(end));
+            scope = scope.rsplit_once('/').map_or("", |(above, _)| above);
+        }
+    }
+    let of = |(scope, times): (&str, (Timestamp, Timestamp))| {
+        let last = scope.rsplit('/').next().unwrap_or_default();
+        let (node, round) = last.rsplit_once('#').unwrap_or((last, ""));
+        let mut span = ids.new_span(scope, node.to_owned(), SpanKind::Internal, times);
+        span.say("papertape.job_id", Attribute::from(session.job.as_str()));
+        match round.parse::<u64>() {
+            Ok(round) => {
+                span.say("papertape.node", Attribute::from(node));
+                span.say("papertape.round", Attribute::from(round));
+            }
+            Err(_) => span.say("papertape.symbol", Attribute::from(node)),
+        }
+        if let Some(verdict) = verdicts.get(scope) {
+            fail(&mut span, verdict, *verdict);
+        }
+        span
+    };
+    spans.into_iter().map(of).collect()
+}
+
+/// The spans of a step: none for what is neither a call to a model, nor a tool, nor an order.
+fn of_step(ids: &Ids, session: &SessionFacts, facts: &StepFacts) -> Vec<Span> {
+    let path = facts.step.path.as_str();
+    let tool = facts.implied.iter().find_map(|row| match row {
+        Implied::Message(message) => message.tool_name.as_deref(),
+        _ => None,
+    });
+    let mut spans: Vec<Span> = match (&facts.model, tool) {
+        (Some((model, sampling)), _) => vec![chat(ids, facts, model, sampling)],
+        (None, Some(tool)) => vec![executed(ids, facts, tool)],
+        (None, None) => Vec::new(),
+    };
+    let within = if spans.is_empty() { facts.step.path.scope() } else { path };
+    let orders = facts.implied.iter().filter_map(|row| match row {
+        Implied::Order(order) => Some(order.as_ref()),
+        _ => None,
+    });
+    // An order's path is its step's and its number in it: one order can be told of more than once.
+    let told = orders.zip(1..).map(|(order, n)| ordered(ids, facts, order, (path, within), n));
+    spans.extend(told);
+    for span in &mut spans {
+        span.say("papertape.job_id", Attribute::from(session.job.as_str()));
+        span.say("papertape.reused_from", facts.step.reused_from.as_deref().map(Attribute::from));
+    }
+    spans
+}
+
+fn chat(ids: &Ids, facts: &StepFacts, model: &ModelName, sampling: &Sampling) -> Span {
+    let step = &facts.step;
+    let name = format!("chat {}", model.model);
+    let mut span = ids.new_span(step.path.as_str(), name, SpanKind::Client, times(step));
+    span.say("gen_ai.operation.name", Attribute::from("chat"));
+    span.say("gen_ai.provider.name", Attribute::from(model.provider.as_str()));
+    span.say("gen_ai.request.model", Attribute::from(model.model.as_str()));
+    span.say("gen_ai.request.temperature", sampling.temperature.map(Attribute::Float));
+    span.say("gen_ai.request.top_p", sampling.top_p.map(Attribute::Float));
+    span.say("gen_ai.request.max_tokens", sampling.max_tokens.map(|most| Attribute::from(u64::from(most))));
+    span.say("gen_ai.request.seed", sampling.seed.map(Attribute::from));
+    span.say("gen_ai.usage.input_tokens", Attribute::from(step.usage.input_tokens));
+    span.say("gen_ai.usage.cache_read.input_tokens", Attribute::from(step.usage.cached_tokens));
+    span.say("gen_ai.usage.output_tokens", Attribute::from(step.usage.output_tokens));
+    span.say("papertape.is_llm", Attribute::Flag(!model.is_house()));
+    span.say("papertape.cost_usd", step.cost_usd.and_then(|cost| cost.to_f64()).map(Attribute::Float));
+    attempts(&mut span, step);
+    span
+}
+
+fn executed(ids: &Ids, facts: &StepFacts, tool: &str) -> Span {
+    let step = &facts.step;
+    let name = format!("execute_tool {tool}");
+    let mut span = ids.new_span(step.path.as_str(), name, SpanKind::Internal, times(step));
+    span.say("gen_ai.operation.name", Attribute::from("execute_tool"));
+    span.say("gen_ai.tool.name", Attribute::from(tool));
+    // Tools of this process read or book; those of others are reached through a server.
+    let kind = if step.class == Class::External { "extension" } else { "function" };
+    span.say("gen_ai.tool.type", Attribute::from(kind));
+    attempts(&mut span, step);
+    span
+}
+
+/// How often it was tried, and whether that was in vain.
+fn attempts(span: &mut Span, step: &StepView) {
+    if step.class == Class::External {
+        span.say("papertape.attempts", Attribute::Int(step.attempts.into()));
+        span.say("papertape.interrupted", Attribute::Int(step.interrupted.into()));
+    }
+    if let Some(kind) = failure(step) {
+        fail(span, kind, kind);
+    }
+}
+
+fn ordered(ids: &Ids, facts: &StepFacts, order: &OrderRow, (path, within): (&str, &str), n: u32) -> Span {
+    let name = format!("order {} {}", order.side, order.symbol);
+    let own = format!("{path}/order-row#{n}");
+    let mut span = ids.new_span(&own, name, SpanKind::Internal, times(&facts.step));
+    span.parent = Some(ids.span(within));
+    span.say("papertape.order.id", Attribute::from(order.order_id.as_str()));
+    span.say("papertape.order.symbol", Attribute::from(order.symbol.as_str()));
+    span.say("papertape.order.side", Attribute::from(order.side.as_str()));
+    span.say("papertape.order.status", Attribute::from(order.status.as_str()));
+    span.say("papertape.order.quantity", order.quantity.0.to_f64().map(Attribute::Float));
+    span.say("papertape.order.price", order.price.and_then(|price| price.0.to_f64()).map(Attribute::Float));
+    span.say("papertape.order.fee", order.fee.and_then(|fee| fee.0.to_f64()).map(Attribute::Float));
+    if let Some(code) = order.code.as_deref() {
+        fail(&mut span, code, order.message.as_deref().unwrap_or(code));
+    }
+    span
+}

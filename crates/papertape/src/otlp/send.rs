@@ -1,0 +1,107 @@
+//! Sends spans to a receiver, once, and says what became of them.
+
+use super::span::{Span, request};
+use anyhow::{Result, anyhow};
+use papertape_core::time::{Timestamp, retry_after};
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::{Client, StatusCode, Url};
+use serde_json::Value;
+use std::time::Duration;
+
+/// How long a receiver may take.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// The longest pause that a receiver may ask for.
+const LONGEST: Duration = Duration::from_secs(3_600);
+/// How much of a receiver's complaint is told.
+const COMPLAINT_CHARS: usize = 300;
+
+/// What became of spans.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Sent {
+    /// They were taken, but for so many.
+    Taken { refused: u64, complaint: String },
+    /// They will never be.
+    Refused(String),
+    /// They may be, later, and not before this pause has passed where one is given.
+    Later { pause: Option<Duration>, why: String },
+}
+
+/// A receiver.
+pub(super) struct Receiver {
+    client: Client,
+    url: Url,
+    headers: HeaderMap,
+    mode: &'static str,
+}
+
+impl Receiver {
+    pub(super) fn new(url: Url, headers: HeaderMap, mode: &'static str) -> Result<Self> {
+        let client = crate::mcp::http_client().map_err(|error| anyhow!("otlp.endpoint: it {error}"))?;
+        Ok(Self { client, url, headers, mode })
+    }
+
+    /// Sends them.
+    pub(super) async fn send(&self, spans: &[Span], now: Timestamp) -> Sent {
+        let post = self.client.post(self.url.clone()).timeout(TIMEOUT).headers(self.headers.clone());
+        let response = match post.json(&request(spans, self.mode)).send().await {
+            Ok(response) => response,
+            // The address may hold a key.
+            Err(error) => return Sent::Later { pause: None, why: causes(error.without_url()) },
+        };
+        let status = response.status();
+        let asked = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+        let pause = asked.and_then(|value| retry_after(value, now)).map(|pause| pause.min(LONGEST));
+        // What the receiver has taken it has taken, even if its words do not arrive.
+        let body = response.text().await.unwrap_or_default();
+        match status {
+            status if status.is_success() => taken(&body),
+            StatusCode::TOO_MANY_REQUESTS
+            | StatusCode::BAD_GATEWAY
+            | StatusCode::SERVICE_UNAVAILABLE
+            | StatusCode::GATEWAY_TIMEOUT => Sent::Later { pause, why: format!("HTTP {status}") },
+            // A key that is wrong, or an address, is put right by somebody: nothing is lost meanwhile.
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::NOT_FOUND => {
+                Sent::Later { pause, why: format!("HTTP {status}") }
+            }
+            status => Sent::Refused(format!("HTTP {status}: {}", short(&body))),
+        }
+    }
+}
+
+/// `{"partialSuccess": {"rejectedSpans": "3", "errorMessage": "…"}}`, where not all were taken.
+fn taken(body: &str) -> Sent {
+    let answer: Value = serde_json::from_str(body).unwrap_or_default();
+    let partial = &answer["partialSuccess"];
+    let rejected = &partial["rejectedSpans"];
+    // A 64-bit number is a text in this JSON, and a number with some receivers.
+    let refused = rejected.as_u64().or_else(|| rejected.as_str()?.parse().ok()).unwrap_or(0);
+    Sent::Taken { refused, complaint: short(partial["errorMessage"].as_str().unwrap_or_default()) }
+}
+
+fn short(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(COMPLAINT_CHARS).collect()
+}
+
+fn causes(error: reqwest::Error) -> String {
+    let mut text = anyhow::Error::from(error).chain().map(ToString::to_string).collect::<Vec<_>>();
+    text.dedup();
+    text.join(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_taken_is_counted() {
+        let refused = |body: &str| match taken(body) {
+            Sent::Taken { refused, complaint } => (refused, complaint),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(refused("{}"), (0, String::new()));
+        assert_eq!(refused("not json"), (0, String::new()));
+        let partial = r#"{"partialSuccess":{"rejectedSpans":"3","errorMessage":"too old"}}"#;
+        assert_eq!(refused(partial), (3, "too old".to_owned()));
+        assert_eq!(refused(r#"{"partialSuccess":{"rejectedSpans":2}}"#).0, 2);
+    }
+}

@@ -1,0 +1,106 @@
+//! What is counted, as a monitoring system reads it.
+
+use crate::api_stream::{Client, Server};
+use crate::api_support::{World, week};
+use papertape::trigger::trigger;
+use papertape_core::ports::Queue as _;
+use std::collections::BTreeMap;
+
+/// Reads the text format, and holds that it is one: every figure has its help and its type before it.
+fn read(text: &str) -> BTreeMap<String, u64> {
+    let mut figures = BTreeMap::new();
+    let (mut helped, mut typed) = (String::new(), String::new());
+    for line in text.lines() {
+        if let Some(help) = line.strip_prefix("# HELP ") {
+            helped = help.split(' ').next().expect("a name").to_owned();
+        } else if let Some(kind) = line.strip_prefix("# TYPE ") {
+            let (name, kind) = kind.split_once(' ').expect("a name and a type");
+            assert_eq!((name, ["counter", "gauge"].contains(&kind)), (helped.as_str(), true), "{line}");
+            assert_eq!(name.ends_with("_total"), kind == "counter", "{line}");
+            typed = name.to_owned();
+        } else {
+            let (series, value) = line.rsplit_once(' ').expect("a figure");
+            let name = series.split('{').next().expect("a name");
+            assert_eq!(name, typed, "{line}");
+            let value: f64 = value.parse().expect("a number");
+            // Counts and sizes: what costs are there are 0.
+            let before = figures.insert(series.to_owned(), value as u64);
+            assert_eq!(before, None, "{line} stands twice");
+        }
+    }
+    figures
+}
+
+/// Goal: the figures are those of the record and of what happened: jobs, tokens, calls, sizes.
+#[tokio::test]
+async fn figures_are_those_of_the_record() {
+    let world = World::new().await;
+    let answer = world.get("/metrics").await;
+    assert_eq!(answer.headers["content-type"], "text/plain; version=0.0.4; charset=utf-8");
+    let figures = read(&answer.text);
+    let status = world.good(&format!("/simulate/status/{}", world.job)).await;
+    let usage = &status["usage"];
+    for (kind, field) in [("input", "input_tokens"), ("cached", "cached_tokens"), ("output", "output_tokens")]
+    {
+        let of_record = figures[&format!("papertape_record_tokens{{kind=\"{kind}\"}}")];
+        assert_eq!(Some(of_record), usage[field].as_u64(), "{kind}");
+        let of_calls: u64 = ["house::buy_and_hold", "house::momentum"]
+            .iter()
+            .map(|model| {
+                figures[&format!("papertape_model_tokens_total{{model=\"{model}\",kind=\"{kind}\"}}")]
+            })
+            .sum();
+        assert_eq!(of_calls, of_record, "all calls were made by this process: {kind}");
+    }
+    let jobs = |status: &str| figures[&format!("papertape_jobs{{status=\"{status}\"}}")];
+    assert_eq!((jobs("completed"), jobs("queued"), jobs("failed")), (1, 0, 0));
+    assert!(figures["papertape_model_calls_total{model=\"house::momentum\",result=\"ok\"}"] >= 5);
+    assert_eq!(figures["papertape_model_calls_total{model=\"house::momentum\",result=\"failed\"}"], 0);
+    let file = std::fs::metadata(world.app.config.data_dir.join("papertape.db")).expect("is there").len();
+    let size = figures["papertape_database_bytes{database=\"papertape\",file=\"papertape.db\"}"];
+    assert!(size > 0 && size <= file, "{size} of {file}");
+    for zero in
+        ["action_log_write_errors_total", "streams_open", "streams_broken_total", "client_retries_total"]
+    {
+        assert_eq!(figures[&format!("papertape_{zero}")], 0, "{zero}");
+    }
+}
+
+/// Goal: streams that are open and those that were left are told apart, and so is a client's polling.
+#[tokio::test]
+async fn streams_and_retries_are_counted() {
+    let world = World::empty().await;
+    let server = Server::start(world.app.clone()).await;
+    let job = trigger(&world.app, week()).await.expect("it is queued").job;
+    let figure = async |name: &str| read(&world.get("/metrics").await.text)[&format!("papertape_{name}")];
+    let mut open = Client::open(&server.url, job.as_str(), None).await;
+    open.next().await.expect("a snapshot");
+    let mut left = Client::open(&server.url, job.as_str(), None).await;
+    left.next().await.expect("a snapshot");
+    assert_eq!((figure("streams_open").await, figure("streams_broken_total").await), (2, 0));
+    drop(left);
+    // The server learns that a client has gone when it next writes, or looks; a cancelled job does both.
+    world.app.store.cancel(&job).await.expect("writes");
+    assert_eq!(open.rest().await.last().expect("events").name, "end");
+    while figure("streams_open").await > 0 {
+        tokio::task::yield_now().await;
+    }
+    assert!(figure("streams_broken_total").await <= 1);
+
+    for (retries, status) in [("1", 200), ("7", 200), ("0", 200), ("1000001", 400), ("-1", 400), ("x", 400)] {
+        let answer = world.get(&format!("/jobs/{job}?retries={retries}")).await;
+        assert_eq!(answer.status, status, "{retries}: {}", answer.text);
+    }
+    assert_eq!(figure("client_retries_total").await, 2);
+    server.stop().await;
+}
+
+/// Goal: PostgreSQL gives the same figures, and its size.
+#[tokio::test]
+async fn postgres_gives_the_same_figures() {
+    let world = World::on_postgres().await;
+    let figures = read(&world.get("/metrics").await.text);
+    assert_eq!(figures["papertape_jobs{status=\"completed\"}"], 1);
+    assert!(figures["papertape_record_tokens{kind=\"input\"}"] > 0);
+    assert!(figures["papertape_database_bytes{database=\"papertape\",file=\"postgresql\"}"] > 0);
+}

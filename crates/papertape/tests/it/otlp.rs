@@ -1,0 +1,277 @@
+//! Spans of the record: what they say, and that a receiver gets each in spite of errors and restarts.
+
+use crate::api_support::{MODELS, World, week};
+use axum::Router;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::post;
+use papertape::app::App;
+use papertape::otlp::{start, write_job};
+use papertape::trigger::Request as Simulation;
+use papertape_core::id::JobId;
+use papertape_runtime::stopping::{StopReason, Stopper};
+use papertape_testkit::clock::FakeClock;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// A receiver that answers as it is told, and otherwise takes everything.
+#[derive(Clone)]
+struct Receiver(Arc<Shared>);
+
+struct Shared {
+    answers: Mutex<VecDeque<(u16, &'static str, &'static str)>>,
+    requests: Mutex<Vec<(HeaderMap, Value)>>,
+    count: watch::Sender<usize>,
+    url: String,
+}
+
+impl Receiver {
+    async fn start() -> Self {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let shared = Shared {
+            answers: Mutex::default(),
+            requests: Mutex::default(),
+            count: watch::Sender::new(0),
+            url,
+        };
+        let receiver = Self(Arc::new(shared));
+        let router = Router::new().route("/v1/traces", post(receive)).with_state(receiver.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        receiver
+    }
+
+    fn answer(&self, status: u16, retry_after: &'static str, body: &'static str) {
+        self.0.answers.lock().expect("whole").push_back((status, retry_after, body));
+    }
+
+    /// The bodies of the first so many requests, once there are so many.
+    async fn requests(&self, count: usize) -> Vec<Value> {
+        self.0.count.subscribe().wait_for(|came| *came >= count).await.expect("it lives");
+        self.0.requests.lock().expect("whole").iter().map(|(_, body)| body.clone()).collect()
+    }
+}
+
+async fn receive(State(Receiver(shared)): State<Receiver>, headers: HeaderMap, body: String) -> Response {
+    let body = serde_json::from_str(&body).expect("JSON");
+    shared.requests.lock().expect("whole").push((headers, body));
+    let answer = shared.answers.lock().expect("whole").pop_front();
+    shared.count.send_modify(|count| *count += 1);
+    let (status, retry_after, body) = answer.unwrap_or((200, "", "{}"));
+    let status = StatusCode::from_u16(status).expect("a status");
+    if retry_after.is_empty() {
+        (status, body).into_response()
+    } else {
+        (status, [("retry-after", retry_after)], body).into_response()
+    }
+}
+
+/// An exporter whose time is driven by hand.
+struct Exporter {
+    clock: FakeClock,
+    stopper: Stopper,
+    running: JoinHandle<()>,
+    app: App,
+}
+
+impl Exporter {
+    /// Starts one, and lets it look once.
+    async fn start(world: &World, receiver: &Receiver) -> Self {
+        let (clock, stopper) = (FakeClock::new(), Stopper::default());
+        let mut app = world.app.clone();
+        let mut config = (*app.config).clone();
+        config.otlp.endpoint = Some(receiver.0.url.clone());
+        app.config = Arc::new(config);
+        app.services.clock = Arc::new(clock.clone());
+        let running = start(&app, stopper.signal()).expect("it can be used").expect("it is configured");
+        let exporter = Self { clock, stopper, running, app };
+        exporter.rests().await;
+        exporter
+    }
+
+    /// Waits until it has done what it can, and rests.
+    async fn rests(&self) {
+        while !self.clock.has_sleepers() {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Lets its pause pass, and waits until it rests again. Gives how long the pause was.
+    async fn round(&self) -> Duration {
+        let before = self.clock.elapsed();
+        assert!(self.clock.advance_to_next(), "it rests");
+        let pause = self.clock.elapsed() - before;
+        self.rests().await;
+        pause
+    }
+
+    async fn stop(self) {
+        self.stopper.stop(StopReason::Shutdown);
+        self.running.await.expect("no panic");
+    }
+}
+
+fn spans(requests: &[Value]) -> Vec<Value> {
+    let of = |request: &Value| request["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().cloned();
+    requests.iter().flat_map(|request| of(request).expect("spans")).collect()
+}
+
+/// A span's attributes as plain values.
+fn attributes(span: &Value) -> BTreeMap<String, Value> {
+    let pair = |attribute: &Value| {
+        let value = attribute["value"].as_object().expect("a value").values().next().expect("one").clone();
+        (attribute["key"].as_str().expect("a key").to_owned(), value)
+    };
+    span["attributes"].as_array().expect("attributes").iter().map(pair).collect()
+}
+
+fn ids(spans: &[Value]) -> Vec<(String, String)> {
+    let id = |span: &Value, key: &str| span[key].as_str().expect("an id").to_owned();
+    spans.iter().map(|span| (id(span, "traceId"), id(span, "spanId"))).collect()
+}
+
+/// A job's spans, as the command writes them.
+async fn exported(app: &App, job: &str) -> Vec<Value> {
+    let mut lines = Vec::new();
+    let sessions = write_job(app, &JobId::new(job), &mut lines).await.expect("exports");
+    let lines = String::from_utf8(lines).expect("text");
+    assert_eq!(lines.lines().count(), sessions);
+    let requests: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    spans(&requests)
+}
+
+fn request(model: &str) -> Simulation {
+    Simulation { models: vec![model.to_owned()], replace_existing: true, ..week() }
+}
+
+/// Goal: a session is a tree of spans whose names and figures are those of the conventions and of the record.
+#[tokio::test]
+async fn a_session_is_a_tree_of_spans() {
+    let world = World::new().await;
+    let all = exported(&world.app, &world.job).await;
+    let unique: BTreeSet<_> = ids(&all).into_iter().collect();
+    assert_eq!(unique.len(), all.len(), "every span has an id of its own");
+    let traces: BTreeSet<&str> = all.iter().filter_map(|span| span["traceId"].as_str()).collect();
+    assert_eq!(traces.len(), 10, "a trace a session");
+    let mut tokens = (0, 0);
+    for span in &all {
+        let trace = span["traceId"].as_str().expect("an id");
+        assert_eq!((trace.len(), span["spanId"].as_str().map(str::len)), (32, Some(16)));
+        let nanos = |key: &str| span[key].as_str().expect("a text").parse::<i64>().expect("a number");
+        assert!(nanos("startTimeUnixNano") > 0 && nanos("endTimeUnixNano") >= nanos("startTimeUnixNano"));
+        let name = span["name"].as_str().expect("a name");
+        let said = attributes(span);
+        match span["parentSpanId"].as_str() {
+            None => assert!(name.starts_with("invoke_agent "), "{name}"),
+            Some(parent) => {
+                assert!(unique.contains(&(trace.to_owned(), parent.to_owned())), "{name} has no parent");
+            }
+        }
+        if let Some(model) = name.strip_prefix("chat ") {
+            assert_eq!((&said["gen_ai.operation.name"], &span["kind"]), (&json!("chat"), &json!(3)));
+            assert_eq!(
+                (&said["gen_ai.request.model"], &said["gen_ai.provider.name"]),
+                (&json!(model), &json!("house"))
+            );
+            let number = |key: &str| said[key].as_str().expect("a text").parse::<i64>().expect("a number");
+            tokens.0 += number("gen_ai.usage.input_tokens");
+            tokens.1 += number("gen_ai.usage.output_tokens");
+        }
+        if let Some(tool) = name.strip_prefix("execute_tool ") {
+            assert_eq!(
+                (&said["gen_ai.tool.name"], &said["gen_ai.operation.name"]),
+                (&json!(tool), &json!("execute_tool"))
+            );
+        }
+        assert!(
+            said.values().all(|value| value.as_str().is_none_or(|text| text.len() < 200)),
+            "no texts: {said:?}"
+        );
+    }
+    let roots: Vec<BTreeMap<String, Value>> =
+        all.iter().filter(|span| span["parentSpanId"].is_null()).map(attributes).collect();
+    let sum = |key: &str| -> i64 {
+        roots.iter().map(|root| root[key].as_str().expect("text").parse::<i64>().expect("a number")).sum()
+    };
+    assert_eq!(
+        tokens,
+        (sum("gen_ai.usage.input_tokens"), sum("gen_ai.usage.output_tokens")),
+        "the parts make the whole"
+    );
+    let agents: BTreeSet<&str> = roots.iter().filter_map(|root| root["gen_ai.agent.name"].as_str()).collect();
+    assert_eq!(agents, MODELS.into_iter().collect());
+    let names: BTreeSet<&str> = all.iter().filter_map(|span| span["name"].as_str()).collect();
+    for name in ["solo", "chat momentum", "execute_tool get_portfolio", "execute_tool buy", "order buy IBM"] {
+        assert!(names.contains(name), "{name}: {names:?}");
+    }
+    assert_eq!(exported(&world.app, &world.job).await, all, "the same record, the same spans");
+}
+
+/// Goal: sessions that end are told of once: a receiver that fails gets them again, and later ones wait for it;
+/// an exporter that is started anew goes on where the last one was.
+#[tokio::test]
+async fn errors_are_retried_and_a_restart_goes_on() {
+    let world = World::new().await;
+    let receiver = Receiver::start().await;
+    let first = Exporter::start(&world, &receiver).await;
+    assert_eq!(receiver.requests(0).await.len(), 0, "what ended before the first start is not told");
+
+    let job = world.run(request("house::momentum")).await;
+    receiver.answer(503, "7", "");
+    receiver.answer(500, "", "");
+    assert_eq!(first.round().await, Duration::from_secs(5));
+    assert_eq!(first.round().await, Duration::from_secs(7), "as the receiver asks");
+    let requests = receiver.requests(2).await;
+    assert_eq!(requests[0], requests[1], "the same spans once more");
+    let metrics = Arc::clone(&world.app.metrics);
+    assert_eq!((metrics.otlp_retries.get(), metrics.otlp_spans_sent.get()), (1, 0));
+    let all = exported(&world.app, &job).await;
+    assert_eq!(metrics.otlp_spans_refused.get(), all.len() as u64, "500 is final, by the protocol");
+    first.stop().await;
+
+    // Nobody listens while a further job ends.
+    let second = world.run(request("house::contrarian")).await;
+    receiver.answer(502, "", "");
+    receiver.answer(429, "", "");
+    receiver.answer(401, "", "");
+    let exporter = Exporter::start(&world, &receiver).await;
+    let pauses = [exporter.round().await, exporter.round().await, exporter.round().await];
+    assert_eq!(pauses.map(|pause| pause.as_secs()), [1, 2, 4]);
+    let requests = receiver.requests(6).await;
+    let expected: BTreeSet<_> = ids(&exported(&world.app, &second).await).into_iter().collect();
+    let got: BTreeSet<_> = ids(&spans(&requests[5..])).into_iter().collect();
+    assert_eq!(got, expected, "the further job's, and no others");
+    assert_eq!(metrics.otlp_spans_sent.get(), expected.len() as u64);
+    exporter.round().await;
+    assert_eq!(receiver.requests(6).await.len(), 6, "nothing is sent twice");
+    let answer = exporter.app.metrics.otlp_retries.get();
+    assert_eq!(answer, 4);
+    exporter.stop().await;
+}
+
+/// Goal: a server that dies after the receiver has taken spans, and before that was noted, sends the same ones.
+#[tokio::test]
+async fn what_is_sent_twice_is_the_same() {
+    let world = World::empty().await;
+    let receiver = Receiver::start().await;
+    let first = Exporter::start(&world, &receiver).await;
+    let file = world.app.config.data_dir.join("otlp.json");
+    let noted = std::fs::read(&file).expect("is kept");
+    let job = world.run(request("house::momentum")).await;
+    receiver.answer(200, "", r#"{"partialSuccess":{"rejectedSpans":"2","errorMessage":"too old"}}"#);
+    first.round().await;
+    first.stop().await;
+    assert_eq!(world.app.metrics.otlp_spans_refused.get(), 2);
+    std::fs::write(&file, noted).expect("as it was before");
+    let second = Exporter::start(&world, &receiver).await;
+    let requests = receiver.requests(2).await;
+    assert_eq!(requests[0], requests[1]);
+    assert_eq!(ids(&spans(&requests[..1])), ids(&exported(&world.app, &job).await));
+    second.stop().await;
+}

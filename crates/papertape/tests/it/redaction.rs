@@ -1,0 +1,199 @@
+//! Secrets that come in by every way there is, and come out by none: not in a file of the data directory, not
+//! in the server's log, not on the wire, not in an export.
+
+use crate::cli_tool::Tool;
+use crate::mcp_support::Watch;
+use crate::redaction_support::{KEY, Net, Planted, TOOL_SECRET};
+use papertape_core::message::{Message, ModelRequest};
+use papertape_testkit::model_server::{Call, ModelServer, Reply, ScriptedAnswer, Tokens, read_request};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::process::{Child, Stdio};
+
+/// A model that says all of it wherever it can: in its words, in a tool's arguments, in an order's reason; or
+/// refuses with all of it.
+fn telltale(body: &Value, all: &str) -> ScriptedAnswer {
+    let request: ModelRequest = read_request(body, "test::any".parse().expect("a model")).expect("a request");
+    if body["model"] == "refuses" {
+        let error = json!({ "error": { "message": all, "code": "invalid_request", "type": all } });
+        return ScriptedAnswer::raw("application/json", error.to_string()).status(400);
+    }
+    let tokens = Some(Tokens { input: 10, cached: 0, output: 5 });
+    let has_spoken = request.messages.iter().any(|message| matches!(message, Message::Assistant { .. }));
+    if request.tools.is_empty() || has_spoken {
+        let text = format!("Done. {all}\n<FINISH_SIGNAL>");
+        return ScriptedAnswer::reply(Reply { text, tokens, ..Reply::default() });
+    }
+    let call = |id: &str, name: &str, arguments: Value| Call {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        arguments: arguments.to_string(),
+    };
+    let calls = vec![
+        call("c1", "buy", json!({ "symbol": "IBM", "quantity": 1, "reason": all })),
+        call("c2", "buy", json!({ "symbol": all, "quantity": 1_000_000 })),
+        call("c3", "desk__echo", json!({ "text": all })),
+        call("c4", all.lines().next().unwrap_or_default(), json!({ "password": KEY })),
+        Call { id: "c5".to_owned(), name: "calculate".to_owned(), arguments: format!("{{ no json: {all}") },
+    ];
+    ScriptedAnswer::reply(Reply {
+        text: all.to_owned(),
+        reasoning: Some(all.to_owned()),
+        calls,
+        tokens,
+        ..Reply::default()
+    })
+}
+
+/// A server whose log, with everything in it, goes to a file.
+struct Serving {
+    child: Child,
+    url: String,
+}
+
+impl Serving {
+    fn start(tool: &Tool) -> Self {
+        let log = tool.path("serve.log");
+        let mut command = tool.command(&["serve", "--json"]);
+        command.stdout(Stdio::piped()).stderr(File::create(log).expect("a file"));
+        let mut child = command.spawn().expect("it starts");
+        let mut text = String::new();
+        let mut lines = std::io::BufReader::new(child.stdout.take().expect("is piped"));
+        while !text.contains('}') {
+            assert!(
+                std::io::BufRead::read_line(&mut lines, &mut text).expect("text") > 0,
+                "it ended: {text}"
+            );
+        }
+        let said: Value = serde_json::from_str(&text).expect("JSON");
+        Self { child, url: said["url"].as_str().expect("an address").to_owned() }
+    }
+
+    fn stop(mut self) {
+        kill_process(Pid::from_child(&self.child), Signal::TERM).expect("it is there");
+        assert!(self.child.wait().expect("it ends").success());
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Queues a job and reads its stream to the end.
+async fn run(client: &reqwest::Client, url: &str, request: &Value, net: &mut Net) -> String {
+    let answer =
+        client.post(format!("{url}/simulate/trigger")).json(request).send().await.expect("an answer");
+    let status = answer.status();
+    let text = answer.text().await.expect("text");
+    assert_eq!(status, 202, "{text}");
+    net.check("the trigger's answer", &text);
+    let job: Value = serde_json::from_str(&text).expect("JSON");
+    let job = job["job_id"].as_str().expect("an id").to_owned();
+    let stream = client.get(format!("{url}/jobs/{job}/stream?after=0")).send().await.expect("an answer");
+    let told = stream.text().await.expect("it ends");
+    assert!(told.contains("event: end"), "{told}");
+    net.check("the stream", &told);
+    job
+}
+
+/// Goal: whatever a model, a tool, a provider's error or a request says, its secrets are gone before anything
+/// is kept, told or logged.
+#[tokio::test(flavor = "multi_thread")]
+async fn planted_secrets_come_out_nowhere() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let planted = Planted::new();
+    let all = planted.everything();
+    let mut net = planted.net();
+    let said = all.clone();
+    let server = ModelServer::answering(move |body| telltale(body, &said)).await;
+    let watch = Watch::new().await;
+    let outside = toml::Value::from(watch.stdio(&[]).command);
+    let config = format!(
+        "log = 'trace'\n[models.providers.test]\nkind = 'openai_compatible'\nbase_url = '{}'\n\
+         api_key_env = 'PLANTED_KEY'\n[tools.desk]\ncommand = {outside}\nenv = ['PLANTED_TOOL_SECRET', 'PATH']\n\
+         allow_unbounded = true\n",
+        server.url()
+    );
+    let tool = Tool::new()
+        .configured(&config)
+        .with("PLANTED_KEY", KEY)
+        .with("PLANTED_TOOL_SECRET", TOOL_SECRET)
+        .with("PATH", &std::env::var("PATH").unwrap_or_default());
+    let serving = Serving::start(&tool);
+    let url = serving.url.clone();
+    let client = reqwest::Client::new();
+
+    let agent = |name: &str, model: &str| {
+        json!({
+            "name": name, "model": model, "tools": ["desk"], "instructions": format!("Be bold. {all}"),
+            "limits": { "max_attempts": 1 },
+        })
+    };
+    let request = json!({
+        "start_date": "2012-10-01", "end_date": "2012-10-02", "symbols": ["IBM", "AAPL"],
+        "agents": [agent("talks", "test::talks"), agent("refused", "test::refuses")],
+    });
+    let job = run(&client, &url, &request, &mut net).await;
+    assert!(server.count() >= 4, "both were asked");
+
+    // What readers get.
+    let jobs = format!("/jobs/{job}");
+    let mut paths: Vec<String> = [
+        "/jobs",
+        jobs.as_str(),
+        "/metrics",
+        "/health",
+        "/",
+        "/memory/rounds",
+        "/memory/trades",
+        "/memory/open-positions",
+        "/memory/archives",
+    ]
+    .map(str::to_owned)
+    .into();
+    paths.push(format!("/simulate/status/{job}"));
+    paths.push(format!("/reasoning?job_id={job}&include_full_conversation=true"));
+    for date in ["2012-10-01", "2012-10-02"] {
+        paths.push(format!("/results?job_id={job}&date={date}&reasoning=full"));
+    }
+    paths.push(format!("/results?job_id={job}&reasoning=full"));
+    for session in 1..=4 {
+        for what in ["steps", "exposures", "memory"] {
+            paths.push(format!("/sessions/{session}/{what}"));
+        }
+    }
+    for path in &paths {
+        let answer = client.get(format!("{url}{path}")).send().await.expect("an answer");
+        let status = answer.status();
+        let text = answer.text().await.expect("text");
+        assert!(status.is_success(), "{path}: {status} {text}");
+        net.check(path, text);
+    }
+    // The log as well keeps to itself what a request holds.
+    for wrong in [format!("{url}/results?date={KEY}"), format!("{url}/nowhere/{KEY}")] {
+        client.get(wrong).header("x-api-key", KEY).send().await.expect("an answer");
+    }
+    // While the server runs, the newest rows are in the log of the database.
+    net.check_directory(&tool.path("data"));
+    for command in [
+        vec!["export", "canonical", &job],
+        vec!["export", "otlp", &job],
+        vec!["reasoning", &job, "--whole"],
+        vec!["results", &job],
+        vec!["jobs", &job, "--json"],
+        vec!["replay", &job],
+        vec!["doctor"],
+        vec!["config", "show"],
+    ] {
+        let done = tool.run(&command);
+        net.check(&command.join(" "), format!("{}{}", done.out, done.err));
+    }
+    serving.stop();
+    net.check_directory(&tool.path("data"));
+    net.check("the server's log", std::fs::read(tool.path("serve.log")).expect("reads"));
+    net.assert_empty(1_000_000);
+}

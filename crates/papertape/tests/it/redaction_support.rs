@@ -1,0 +1,157 @@
+//! Planted secrets, and the looking for them everywhere afterwards.
+//!
+//! To cover a further way in, plant [`Planted::everything`] there; for a further way out, give what came
+//! out to [`Net::check`].
+
+use serde_json::Value;
+use std::path::Path;
+
+/// The corpus that the rules are measured by; a scanner's triggers are split by this sign.
+const CORPUS: &str = include_str!("../../../core/tests/it/fixtures/redact_own.json");
+const SPLIT: char = '¦';
+/// Shorter ones turn up by chance.
+const SHORTEST: usize = 8;
+
+/// A configured credential without any shape that gives it away.
+pub(crate) const KEY: &str = "plain-words&of/no=shape+42";
+/// Another one, of a tool server.
+pub(crate) const TOOL_SECRET: &str = "another one \"in\" quotes";
+
+/// What is planted, and what must never be seen of it.
+pub(crate) struct Planted {
+    texts: Vec<String>,
+    secrets: Vec<(String, String)>,
+}
+
+impl Planted {
+    /// The corpus, and the configured credentials in several spellings.
+    pub(crate) fn new() -> Self {
+        let cases: Vec<Value> = serde_json::from_str(CORPUS).expect("a corpus");
+        let text = |case: &Value, key: &str| case[key].as_str().map(|text| text.replace(SPLIT, ""));
+        let mut planted = Self { texts: Vec::new(), secrets: Vec::new() };
+        for case in &cases {
+            let Some(secret) = text(case, "secret").filter(|secret| secret.chars().count() >= SHORTEST)
+            else {
+                continue;
+            };
+            planted.texts.push(text(case, "input").expect("a text"));
+            planted.secrets.push((text(case, "name").expect("a name"), secret));
+        }
+        let configured = [
+            ("as it is", KEY.to_owned(), KEY),
+            ("URL-encoded", percent(KEY), &percent(KEY)),
+            ("in base64", base64(KEY), &base64(KEY)),
+            ("of a tool", format!("{TOOL_SECRET} or {}", Value::from(TOOL_SECRET)), TOOL_SECRET),
+        ]
+        .map(|(name, text, secret)| (name, text, secret.to_owned()));
+        for (name, text, secret) in configured {
+            planted.texts.push(format!("So it is {text}, and so on."));
+            planted.secrets.push((format!("a configured one {name}"), secret));
+        }
+        planted
+    }
+
+    /// All of it in one text.
+    pub(crate) fn everything(&self) -> String {
+        self.texts.join("\n\nAnd further:\n\n")
+    }
+
+    /// Looks for all of it.
+    pub(crate) fn net(&self) -> Net {
+        let mut needles = Vec::new();
+        for (name, secret) in &self.secrets {
+            // As it is, and as it stands within JSON, once and twice.
+            let once = within_json(secret);
+            let twice = within_json(&once);
+            for needle in [secret.clone(), once, twice] {
+                if !needles.iter().any(|(_, known)| *known == needle) {
+                    needles.push((name.clone(), needle));
+                }
+            }
+        }
+        Net { needles, found: Vec::new(), looked_at: 0 }
+    }
+}
+
+/// What catches secrets.
+pub(crate) struct Net {
+    needles: Vec<(String, String)>,
+    found: Vec<String>,
+    looked_at: usize,
+}
+
+impl Net {
+    /// Looks through what came out somewhere.
+    pub(crate) fn check(&mut self, place: &str, bytes: impl AsRef<[u8]>) {
+        let bytes = bytes.as_ref();
+        self.looked_at += bytes.len();
+        // Bytes that are no text are passed over, not the ones around them.
+        let text = String::from_utf8_lossy(bytes);
+        for (name, needle) in &self.needles {
+            if let Some(at) = text.find(needle.as_str()) {
+                let before: String =
+                    text[..at].chars().rev().take(60).collect::<Vec<_>>().into_iter().rev().collect();
+                self.found.push(format!("{place}: {name}, after {before:?}"));
+            }
+        }
+    }
+
+    /// Looks through every file in a directory and below.
+    pub(crate) fn check_directory(&mut self, directory: &Path) {
+        for entry in std::fs::read_dir(directory).expect("a directory") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                self.check_directory(&path);
+            } else if path.exists() {
+                self.check(&path.display().to_string(), std::fs::read(&path).expect("reads"));
+            }
+        }
+    }
+
+    /// Nothing was found, in no less than so many bytes.
+    pub(crate) fn assert_empty(self, bytes: usize) {
+        assert!(self.found.is_empty(), "{} finds:\n{}", self.found.len(), self.found.join("\n"));
+        assert!(self.looked_at >= bytes, "only {} bytes were looked at", self.looked_at);
+    }
+}
+
+/// A text as it stands between the quotes of JSON.
+fn within_json(text: &str) -> String {
+    let quoted = Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+fn percent(text: &str) -> String {
+    form_urlencoded::byte_serialize(text.as_bytes()).collect()
+}
+
+/// Base64 by hand: this crate has no use for it elsewhere.
+fn base64(text: &str) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for three in text.as_bytes().chunks(3) {
+        let bits =
+            (0..3).fold(0_usize, |bits, at| bits << 8 | three.get(at).map_or(0, |byte| usize::from(*byte)));
+        for at in 0..4 {
+            let digit = char::from(DIGITS[bits >> (18 - 6 * at) & 63]);
+            out.push(if at <= three.len() { digit } else { '=' });
+        }
+    }
+    out
+}
+
+/// The net holds what it is to hold: each needle is found where it stands.
+#[test]
+fn the_net_has_no_holes() {
+    assert_eq!([base64("a"), base64("ab"), base64("abc")], ["YQ==", "YWI=", "YWJj"]);
+    let planted = Planted::new();
+    assert!(planted.secrets.len() >= 40);
+    let mut net = planted.net();
+    net.check("the text itself", planted.everything());
+    let found: std::collections::BTreeSet<&str> =
+        net.found.iter().filter_map(|found| found.split(": ").nth(1)?.split(", after").next()).collect();
+    assert_eq!(found.len(), planted.secrets.len(), "{found:?}");
+    let mut within = planted.net();
+    within.check("JSON", serde_json::json!({ "text": planted.everything() }).to_string());
+    assert!(within.found.len() >= planted.secrets.len());
+}

@@ -1,0 +1,131 @@
+//! Several real `papertape worker` processes on one PostgreSQL: one is killed, one stands still until its
+//! leases are somebody else's, and nothing is done twice.
+
+use crate::cli_tool::{Running, Tool};
+use crate::crash_support::{Desk, Place, SCRIPTED, agent, export, forgetful, queue, same};
+use papertape::app::App;
+use papertape::trigger::Request;
+use papertape_core::id::JobId;
+use papertape_core::ports::Queue as _;
+use papertape_core::record::JobStatus;
+use papertape_testkit::postgres;
+use rustix::process::Signal;
+use std::process::Command;
+
+const JOBS: usize = 200;
+/// Jobs that a worker runs at once.
+const AT_ONCE: usize = 4;
+/// The schema that commands use.
+const SCHEMA: &str = "papertape";
+
+/// A statement by hand, as an administrator does.
+fn by_hand(url: &str, sql: &str) -> Vec<String> {
+    let psql = postgres::programs().expect("PostgreSQL is there").join("psql");
+    let asked = Command::new(psql).args(["-At", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", sql]).output();
+    let done = asked.expect("psql runs");
+    assert!(done.status.success(), "{sql}: {}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8(done.stdout).expect("text").lines().map(str::to_owned).collect()
+}
+
+/// One day of one agent, which asks twice.
+fn small() -> Request {
+    Request { agents: vec![agent("alpha")], ..forgetful(1) }
+}
+
+/// Waits until a job has stopped.
+async fn stopped(app: &App, job: &JobId) -> JobStatus {
+    let mut follower = app.store.follow(job);
+    loop {
+        let row = app.store.job(job).await.expect("reads").expect("is there");
+        if row.status.is_stopped() {
+            return row.status;
+        }
+        follower.woken().await;
+    }
+}
+
+/// A worker, once it takes jobs.
+fn worker(tool: &Tool) -> Running {
+    let mut worker = tool.start(&["worker"]);
+    worker.until("takes jobs of");
+    worker
+}
+
+/// Goal: three workers share 200 jobs; one is killed and one stopped in the middle of theirs. Every job
+/// completes with the steps of an undisturbed one, and only the calls that were under way are made again. The
+/// one that was stopped wakes up, finds that its jobs are another's, writes nothing of their late answers, and
+/// goes on with other jobs.
+#[tokio::test(flavor = "multi_thread")]
+async fn crash_postgres_three_workers_share_two_hundred_jobs() {
+    let alone = Desk::new().await;
+    let alone_job = alone.queue(small()).await;
+    alone.run(&alone_job).await;
+    let expected = export(&alone.app().await.store, &alone_job).await;
+    let calls = alone.server.count();
+
+    let url = postgres::place().expect("PostgreSQL").url;
+    let desk = Desk::thinking_on(&Place::Postgres(url.clone(), SCHEMA.to_owned()), SCRIPTED).await;
+    let app = desk.app().await;
+    let mut jobs = Vec::new();
+    for _ in 0..JOBS {
+        jobs.push(queue(&app, small()).await);
+    }
+    let provider = "[models.providers.test]\nkind = 'openai_compatible'\nbase_url = ";
+    let tool = Tool::new()
+        .configured(&format!("{provider}'{}'\n[worker]\nparallel_jobs = {AT_ONCE}", desk.server.url()))
+        .with("PAPERTAPE_DATABASE_URL", &url)
+        // Leases end by hand alone.
+        .with("PAPERTAPE_WORKER__LEASE_SECS", "3600")
+        .with("PAPERTAPE_WORKER__POLL_MS", "20")
+        // What is not read here must not fill the pipe.
+        .with("PAPERTAPE_LOG", "error");
+    desk.hold(AT_ONCE);
+    let killed = worker(&tool);
+    desk.server.request(AT_ONCE).await;
+    desk.hold(AT_ONCE);
+    let mut stands = worker(&tool);
+    desk.server.request(2 * AT_ONCE).await;
+    let third = worker(&tool);
+    desk.server.request(2 * AT_ONCE + 20 * calls).await;
+
+    let of = |worker: &Running| format!("lease_owner LIKE '{}-%'", worker.pid());
+    let taken = format!("{} OR {}", of(&killed), of(&stands));
+    killed.signal(Signal::KILL);
+    stands.signal(Signal::STOP);
+    let left = by_hand(&url, &format!("SELECT job_id FROM {SCHEMA}.jobs WHERE {taken}"));
+    assert_eq!(left.len(), 2 * AT_ONCE, "both have their jobs under way");
+    by_hand(&url, &format!("UPDATE {SCHEMA}.jobs SET lease_until = 0 WHERE {taken}"));
+    for job in &left {
+        assert_eq!(stopped(&app, &JobId::new(job)).await, JobStatus::Completed);
+    }
+
+    // Now it learns that its jobs are done, and gets the answers that it waited for.
+    stands.signal(Signal::CONT);
+    desk.server.release();
+    let stands = tokio::task::spawn_blocking(move || {
+        for _ in 0..AT_ONCE {
+            let line = stands.until("job could not be ended");
+            assert!(line.contains("the job's lease was lost"), "{line}");
+        }
+        stands
+    });
+    let stands = stands.await.expect("it says so");
+    for job in &jobs {
+        assert_eq!(stopped(&app, job).await, JobStatus::Completed);
+    }
+    for worker in [stands, third] {
+        worker.signal(Signal::TERM);
+        let ended = tokio::task::spawn_blocking(|| worker.end()).await.expect("no panic");
+        assert_eq!(ended.code, 0, "{ended:#?}");
+    }
+    assert_eq!(desk.server.count(), JOBS * calls + 2 * AT_ONCE, "only what was under way is asked again");
+    let mut interrupted = 0;
+    for job in &jobs {
+        same(&expected, &export(&app.store, job).await, job.as_str());
+        interrupted += app.store.interrupted_attempts(job).await.expect("counts");
+        let chain = app.store.verify_chain(job).await.expect("verifies");
+        assert!(chain.broken.is_none(), "{chain:?}");
+    }
+    assert_eq!(interrupted, 2 * AT_ONCE as u64);
+    drop(killed);
+}

@@ -1,0 +1,102 @@
+//! Figures of the whole record for those who watch it: cheap enough to be asked for every few seconds.
+
+use crate::db::{Backend, Db};
+use crate::error::StoreError;
+use crate::read::Used;
+use crate::store::{Engine, Store};
+use crate::value::params;
+use futures::FutureExt as _;
+use papertape_core::message::Usage;
+use papertape_core::record::JobStatus;
+use rust_decimal::Decimal;
+use std::collections::BTreeMap;
+
+/// Figures of the whole record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Figures {
+    /// Jobs by status; every status is there.
+    pub jobs: BTreeMap<&'static str, u64>,
+    /// What all sessions have used, summaries included.
+    pub used: Used,
+    /// Bytes of the schema's tables and indexes; `None` on SQLite, whose files have theirs.
+    pub bytes: Option<u64>,
+}
+
+/// In which a job can be.
+const STATUSES: [JobStatus; 6] = [
+    JobStatus::Queued,
+    JobStatus::Running,
+    JobStatus::Completed,
+    JobStatus::Partial,
+    JobStatus::Failed,
+    JobStatus::Cancelled,
+];
+
+impl Store {
+    /// How many jobs there are by status, what they have used, and how large the database is.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn figures(&self) -> Result<Figures, StoreError> {
+        let schema = match self.engine() {
+            Engine::Sqlite(_) => None,
+            Engine::Postgres(engine) => Some(engine.schema().to_owned()),
+        };
+        self.read(move |db| {
+            let schema = schema.clone();
+            async move {
+                let bytes = match schema {
+                    Some(schema) => Some(schema_bytes(db, schema).await?),
+                    None => None,
+                };
+                Ok(Figures { jobs: jobs(db).await?, used: used(db).await?, bytes })
+            }
+            .boxed()
+        })
+        .await
+    }
+}
+
+async fn jobs(db: &mut dyn Db) -> Result<BTreeMap<&'static str, u64>, StoreError> {
+    let mut jobs: BTreeMap<&'static str, u64> =
+        STATUSES.into_iter().map(|status| (status.as_str(), 0)).collect();
+    for mut row in db.query("SELECT status, count(*) FROM jobs GROUP BY status", &[]).await? {
+        let status: JobStatus = row.get()?;
+        jobs.insert(status.as_str(), row.get()?);
+    }
+    Ok(jobs)
+}
+
+async fn used(db: &mut dyn Db) -> Result<Used, StoreError> {
+    let sql = "SELECT coalesce(sum(input_tokens + detached_input_tokens), 0),
+        coalesce(sum(cached_tokens + detached_cached_tokens), 0),
+        coalesce(sum(output_tokens + detached_output_tokens), 0) FROM trading_sessions";
+    let usage = match db.row(sql, &[]).await? {
+        Some(mut row) => {
+            Usage { input_tokens: row.get()?, cached_tokens: row.get()?, output_tokens: row.get()? }
+        }
+        None => Usage::default(),
+    };
+    let sql = match db.backend() {
+        Backend::Postgres => {
+            "SELECT coalesce(sum(cost_usd), 0), coalesce(sum(detached_cost_usd), 0) FROM trading_sessions"
+        }
+        // SQLite has no exact decimals: they are summed here.
+        Backend::Sqlite => {
+            "SELECT cost_usd, detached_cost_usd FROM trading_sessions
+             WHERE cost_usd <> '0' OR detached_cost_usd <> '0'"
+        }
+    };
+    let mut cost_usd = Decimal::ZERO;
+    for mut row in db.query(sql, &[]).await? {
+        cost_usd += row.get::<Decimal>()? + row.get::<Decimal>()?;
+    }
+    Ok(Used { usage, cost_usd })
+}
+
+pub(super) async fn schema_bytes(db: &mut dyn Db, schema: String) -> Result<u64, StoreError> {
+    let sql = "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c
+        JOIN pg_namespace s ON s.oid = c.relnamespace
+        WHERE c.relkind = 'r' AND s.nspname = CAST($1 AS TEXT)";
+    db.row(sql, params![schema]).await?.map_or(Ok(0), |mut row| row.get())
+}

@@ -1,0 +1,215 @@
+// The pages in a real browser, served by the real program.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { DESK, QUARTER, SCRIPTED_DESK, startWorld } from './world.mjs'
+
+let world
+before(async () => {
+  world = await startWorld()
+})
+after(() => world.close())
+
+test('a run is started from the form, watched while it runs, stopped and resumed', async () => {
+  const page = await world.page()
+  await page.goto('/')
+  await page.waitForURL('**/app/runs')
+  await page.getByText('There is no run yet').waitFor()
+  await page.keyboard.press('n')
+  const form = page.getByRole('dialog', { name: 'New run' })
+  await form.getByLabel('First day').fill('2012-10-01')
+  await form.getByLabel('Last day').fill('2012-09-01')
+  await form.getByRole('button', { name: 'Start the run' }).click()
+  await form.getByText('The last day is before the first.').waitFor()
+  await form.getByLabel('Last day').fill('2012-10-12')
+  await form.getByRole('combobox', { name: 'Model' }).fill('nobody::nothing')
+  await form.getByRole('button', { name: 'Start the run' }).click()
+  await form.getByRole('alert').first().waitFor()
+  await form.getByRole('combobox', { name: 'Model' }).fill('lab::scripted')
+  for (const symbol of ['FB', 'GOOG', 'MSFT']) await form.getByLabel(symbol).uncheck()
+  world.models.hold()
+  await form.getByRole('button', { name: 'Start the run' }).click()
+
+  await page.waitForURL(/\/app\/runs\/[0-9a-f-]{36}/)
+  const id = new URL(page.url()).pathname.split('/').pop()
+  await page.getByText('live', { exact: true }).waitFor()
+  await page.locator('.day.running').waitFor()
+  // Some days are let through, and are seen to pass.
+  world.models.release()
+  await page.locator('.day:not(.running):not(.queued)').first().waitFor()
+  world.models.hold()
+  await page.getByRole('button', { name: 'Stop' }).click()
+  world.models.release()
+  await page.getByRole('button', { name: 'Resume' }).waitFor()
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.getByText('10 of 10 model-days').waitFor()
+  await world.ended(id, 'completed')
+  await page.getByRole('table').getByText('lab::scripted').waitFor()
+
+  await page.getByRole('group', { name: 'Days of lab::scripted' }).getByRole('link').first().click()
+  await page.getByRole('log', { name: 'Conversation' }).getByText('I do nothing today.').waitFor()
+  await page.getByRole('tab', { name: /Tape/ }).click()
+  await page.getByText('solo#1/model#1', { exact: true }).waitFor()
+})
+
+test('a degraded session says so, and leads to the node', async () => {
+  world.models.refuses.add('Bull Researcher')
+  const id = await world.run(SCRIPTED_DESK)
+  world.models.refuses.clear()
+  const page = await world.page()
+  await page.goto(`/app/runs/${id}`)
+  await page.getByText('Some days are degraded').waitFor()
+  assert.ok((await page.locator('.strip .day.degraded').count()) === 2)
+  await page.locator('.strip .day.degraded').first().click()
+  await page.getByText('Research of this day is degraded').waitFor()
+  await page.getByRole('button', { name: /AAPL · Bull Researcher/ }).click()
+  const node = page.locator('.node.degraded[aria-pressed="true"]')
+  await node.getByText('Bull', { exact: true }).waitFor()
+  assert.match(await node.innerText(), /bull_researcher_/)
+  await page.getByRole('tab', { name: 'Provenance' }).click()
+  await page.getByText('degraded_synthesis').waitFor()
+})
+
+test('a fill leads back to its order, its decision, the data and the memory', async () => {
+  const id = await world.run(DESK)
+  const page = await world.page()
+  await page.goto(`/app/runs/${id}?tab=trades`)
+  await page.getByRole('table').getByRole('link').first().click()
+  const lineage = page.getByRole('list', { name: 'Where it came from' })
+  await lineage.getByText('sizing#1/order#1').waitFor()
+  await lineage.getByRole('button', { name: 'Portfolio Manager' }).waitFor()
+  await lineage.getByText('IBM/bars').waitFor()
+  await lineage.getByRole('button', { name: 'Trader' }).click()
+  await page.locator('.node[aria-pressed="true"]').getByText('Trader').waitFor()
+  await page.getByText('Instructions (system prompt)').waitFor()
+})
+
+test('lessons are found by words, and lead to their day', async () => {
+  await world.run(QUARTER)
+  const page = await world.page()
+  await page.goto('/app/memory')
+  await page.locator('.card').first().waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.type('IBM')
+  await page.keyboard.press('Enter')
+  await page.getByText('Searched by words').waitFor()
+  await page.waitForURL(/query=IBM/)
+  assert.ok((await page.locator('.card').count()) > 0)
+  await page.getByRole('searchbox', { name: 'Search lessons' }).fill('xyzzy')
+  await page.keyboard.press('Enter')
+  await page.getByText('No lesson is like that').waitFor()
+  await page.goBack()
+  await page.goto('/app/memory?tab=rounds')
+  await page.locator('.card a').first().click()
+  await page.waitForURL(/\/app\/runs\/.+\/2012-/)
+  await page.getByRole('tab', { name: /Conversation/ }).waitFor()
+})
+
+test('language, theme and the colours of gains are changed, and kept', async () => {
+  const page = await world.page({ language: 'auto', theme: 'auto' })
+  await page.goto('/app/settings')
+  const root = (name) => page.evaluate((name) => document.documentElement.getAttribute(name), name)
+  assert.equal(await root('data-pnl'), 'green-up')
+  await page.getByRole('button', { name: '中文' }).first().click()
+  await page.getByRole('heading', { name: '设置' }).waitFor()
+  assert.deepEqual([await root('lang'), await root('data-pnl')], ['zh-CN', 'red-up'])
+  await page.getByRole('button', { name: '深色', exact: true }).click()
+  await page.getByRole('button', { name: '蓝涨橙跌' }).click()
+  await page.reload()
+  await page.getByRole('heading', { name: '设置' }).waitFor()
+  assert.deepEqual([await root('lang'), await root('data-theme'), await root('data-pnl')], ['zh-CN', 'dark', 'blue-up'])
+})
+
+test('everything can be reached by the keyboard alone', async () => {
+  const page = await world.page()
+  await page.goto('/app/runs')
+  await page.locator('.runs-link').first().waitFor()
+  await page.keyboard.press('Tab')
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to the content')
+  await page.keyboard.press('Enter')
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'main')
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.keyboard.press('g')
+  await page.keyboard.press('d')
+  await page.getByRole('heading', { name: 'Data', exact: true }).waitFor()
+  await page.keyboard.press('g')
+  await page.keyboard.press('r')
+  await page.locator('.runs-link').first().waitFor()
+  await page.locator('.runs-link').first().focus()
+  await page.keyboard.press('Enter')
+  await page.locator('.strip .day').first().waitFor()
+  await page.locator('.strip .day').first().focus()
+  await page.keyboard.press('ArrowRight')
+  const second = await page.evaluate(() => document.activeElement?.getAttribute('aria-label')?.slice(0, 10))
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: second }).waitFor()
+  await page.keyboard.press(']')
+  await page.waitForFunction((day) => !document.querySelector('h1')?.textContent?.includes(day), second)
+  await page.getByRole('tab', { name: /Conversation/ }).focus()
+  await page.keyboard.press('ArrowRight')
+  assert.match(await page.evaluate(() => document.activeElement?.textContent ?? ''), /^Orders/)
+})
+
+test('a line that breaks in mid-run is told, and taken up again', async () => {
+  const page = await world.page()
+  world.models.hold()
+  const { job_id: id } = await world.json('POST', '/simulate/trigger', { start_date: '2012-11-01', end_date: '2012-11-09', symbols: ['IBM'], models: ['lab::scripted'], initial_cash: 10000 })
+  await page.goto(`/app/runs/${id}`)
+  await page.getByText('live', { exact: true }).waitFor()
+  world.line.cut()
+  await page.getByText('The live line is broken').waitFor()
+  world.line.mend()
+  await page.getByText('live', { exact: true }).waitFor()
+  world.models.release()
+  await page.getByText('7 of 7 model-days').waitFor()
+  await page.locator('.status.completed').first().waitFor()
+})
+
+test('an address that is none, and a run that is none, say so', async () => {
+  const page = await world.page()
+  await page.goto('/app/nowhere')
+  await page.getByText('There is nothing at this address').waitFor()
+  await page.goto('/app/runs/00000000-0000-0000-0000-000000000000')
+  await page.getByText('There is no such run').waitFor()
+})
+
+test('the views are accessible, light and dark', async () => {
+  const { jobs } = await world.json('GET', '/jobs?limit=50')
+  const desk = jobs.find((job) => job.simulation.agents[0].name === 'desk:house::momentum')
+  const quarter = jobs.find((job) => job.simulation.agents.length === 3)
+  const day = `/app/runs/${desk.job_id}/2012-10-01/desk:house::momentum`
+  const views = [
+    '/app/runs',
+    '/app/runs?new=true',
+    `/app/runs/${quarter.job_id}`,
+    `/app/runs/${quarter.job_id}?tab=trades`,
+    `/app/runs/${quarter.job_id}?tab=log`,
+    `/app/runs/${quarter.job_id}?tab=setup`,
+    day,
+    `${day}?view=orders&symbol=IBM`,
+    `${day}?view=provenance`,
+    `${day}?view=shown`,
+    '/app/memory',
+    '/app/data',
+    `/app/profiles?a=${desk.job_id}&b=${desk.job_id}`,
+    '/app/chat',
+    '/app/plans',
+    '/app/settings',
+  ]
+  const found = []
+  for (const theme of ['light', 'dark']) {
+    const page = await world.page({ theme })
+    for (const view of views) {
+      await page.goto(view)
+      await page.locator('h1, h2, [role="dialog"]').first().waitFor()
+      await page.locator('.skeleton').first().waitFor({ state: 'detached' })
+      found.push(...(await world.violations(page, `${view} (${theme})`)))
+    }
+    await page.context().close()
+  }
+  assert.equal(found.join('\n'), '')
+})
+
+test('nothing was refused by the page’s policy, and nothing was thrown', () => world.untroubled())

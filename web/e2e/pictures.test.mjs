@@ -1,0 +1,35 @@
+// The pictures of docs/, taken where SCREENSHOTS=1 asks for them.
+import { after, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { DESK, QUARTER, SCRIPTED_DESK, startWorld } from './world.mjs'
+
+const wanted = process.env.SCREENSHOTS === '1'
+const image = (name) => fileURLToPath(new URL(`../../docs/images/web-${name}.png`, import.meta.url))
+
+test('pictures for the documents', { skip: wanted ? false : 'SCREENSHOTS=1 takes them' }, async (t) => {
+  let world
+  world = await startWorld()
+  after(() => world.close())
+  const quarter = await world.run(QUARTER)
+  const desk = await world.run(DESK)
+  world.models.refuses.add('Bull Researcher')
+  const degraded = await world.run(SCRIPTED_DESK)
+  const take = async (name, address, settings = {}, size = { width: 1440, height: 900 }) => {
+    const page = await world.page(settings, size)
+    await page.goto(address)
+    await page.locator('h1').first().waitFor()
+    await page.locator('.skeleton').first().waitFor({ state: 'detached' })
+    // The charts are drawn in a frame of their own.
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
+    await page.screenshot({ path: image(name) })
+    await page.context().close()
+    t.diagnostic(`docs/images/web-${name}.png`)
+  }
+  await take('runs', '/app/runs')
+  await take('run', `/app/runs/${quarter}`)
+  await take('session', `/app/runs/${desk}/2012-10-01/desk:house::momentum?symbol=IBM&view=orders`)
+  await take('degraded', `/app/runs/${degraded}/2012-10-01/desk`, { theme: 'dark' })
+  await take('chinese', `/app/runs/${quarter}`, { theme: 'dark', language: 'zh' })
+  await take('memory', '/app/memory')
+  await take('narrow', `/app/runs/${quarter}`, {}, { width: 420, height: 860 })
+})

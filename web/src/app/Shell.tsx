@@ -1,0 +1,138 @@
+// What stands around every view: navigation, the server's health, the keys.
+import { useQuery } from '@tanstack/react-query'
+import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
+import { health } from '@/server/queries'
+import { type TextKey, useText } from '@/shared/i18n'
+import { changeSettings, followSystemTheme, isDark, languageOf, useSettings } from '@/shared/settings'
+import { Icon, type IconName, Logo } from '@/shared/ui/icons'
+import { Keys, useShortcuts } from './shortcuts'
+
+const NAVIGATION: { to: string; icon: IconName; text: TextKey; gap?: boolean }[] = [
+  { to: '/app/runs', icon: 'runs', text: 'nav.runs' },
+  { to: '/app/memory', icon: 'memory', text: 'nav.memory' },
+  { to: '/app/data', icon: 'data', text: 'nav.data' },
+  { to: '/app/profiles', icon: 'profiles', text: 'nav.profiles' },
+  { to: '/app/chat', icon: 'chat', text: 'nav.chat', gap: true },
+  { to: '/app/plans', icon: 'plans', text: 'nav.plans' },
+  { to: '/app/settings', icon: 'settings', text: 'nav.settings', gap: true },
+]
+
+export function Shell() {
+  const t = useText()
+  const [showsKeys, setShowsKeys] = useState(false)
+  const main = useRef<HTMLElement>(null)
+  const path = useRouterState({ select: (state) => state.location.pathname })
+  useShortcuts(() => setShowsKeys(true))
+  useEffect(followSystemTheme, [])
+  // A new view is read from its beginning, also by those who do not see it.
+  const first = useRef(true)
+  useEffect(() => {
+    if (first.current) first.current = false
+    else main.current?.focus({ preventScroll: true })
+  }, [path])
+
+  return (
+    <div className="shell">
+      <a className="skip" href="#main">
+        {t('nav.skip')}
+      </a>
+      <nav className="side" aria-label={t('nav.label')}>
+        <Link to="/app/runs" className="brand">
+          <Logo />
+          <span>Papertape</span>
+        </Link>
+        {NAVIGATION.map((item) => (
+          <NavItem key={item.to} {...item} />
+        ))}
+        <Foot onKeys={() => setShowsKeys(true)} />
+      </nav>
+      <main className="main" id="main" tabIndex={-1} ref={main}>
+        <Banner />
+        <Outlet />
+      </main>
+      {showsKeys && <Keys onClose={() => setShowsKeys(false)} />}
+    </div>
+  )
+}
+
+function NavItem({ to, icon, text, gap }: (typeof NAVIGATION)[number]) {
+  const t = useText()
+  return (
+    <>
+      {gap && <div className="nav-gap" />}
+      <Link to={to} className="nav-link" activeProps={{ 'aria-current': 'page' }}>
+        <Icon name={icon} />
+        {t(text)}
+      </Link>
+    </>
+  )
+}
+
+/** What must be known wherever one is. */
+function Banner() {
+  const t = useText()
+  const { data, error } = useQuery(health())
+  if (error) {
+    return (
+      <div className="banner" role="alert">
+        {t('state.offline')} {t('state.offline.why')}
+      </div>
+    )
+  }
+  if (!data) return null
+  return (
+    <>
+      {data.is_dev_mode && (
+        <div className="banner">{data.preserve_dev_data ? t('mode.dev.kept') : t('mode.dev')}</div>
+      )}
+      {data.status !== 'ok' && (
+        <div className="banner" role="alert">
+          {t('health.failing')} {data.problems.join(' · ')}
+        </div>
+      )}
+    </>
+  )
+}
+
+function Foot({ onKeys }: { onKeys: () => void }) {
+  const t = useText()
+  const { data, error } = useQuery(health())
+  const settings = useSettings()
+  const dark = isDark(settings)
+  const chinese = languageOf(settings) === 'zh'
+  const well = data?.status === 'ok' && !error
+  return (
+    <div className="side-foot">
+      <div className="row">
+        <button
+          type="button"
+          className="button plain small"
+          aria-label={dark ? t('theme.to.light') : t('theme.to.dark')}
+          title={dark ? t('theme.to.light') : t('theme.to.dark')}
+          onClick={() => changeSettings({ theme: dark ? 'light' : 'dark' })}
+        >
+          <Icon name={dark ? 'sun' : 'moon'} />
+        </button>
+        <button
+          type="button"
+          className="button plain small"
+          lang={chinese ? 'en' : 'zh-CN'}
+          onClick={() => changeSettings({ language: chinese ? 'en' : 'zh' })}
+        >
+          {chinese ? 'English' : '中文'}
+        </button>
+        <button type="button" className="button plain small" aria-label={t('keys.title')} title={t('keys.title')} onClick={onKeys}>
+          <kbd>?</kbd>
+        </button>
+      </div>
+      <div className="health-text row">
+        <span className={`status ${error ? 'failed' : well ? 'completed' : data ? 'failed' : 'queued'}`}>
+          <i />
+          {error ? t('health.away') : well ? t('health.ok') : data ? t('health.failing') : t('state.loading')}
+        </span>
+        {data && <span className="quiet">v{data.version}</span>}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,63 @@
+import { screen } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { act } from 'react'
+import { expect, it } from 'vitest'
+import type { ChatMessageRow } from '@/server/actions'
+import { changeSettings } from '@/shared/settings'
+import { answers, entry, logJob } from '@/test/network'
+import { show } from '@/test/render'
+import { ChatMessage } from './ChatMessage'
+
+const message = (part: Partial<ChatMessageRow>): ChatMessageRow => ({ id: 1, role: 'assistant', content: 'Done.', metadata: null, created_at: '2026-11-22T05:00:00Z', ...part })
+const summary = [
+  { order: 1, kind: 'plan_operation', name: 'create_plan', display: 'plan_operation/create_plan → 成功', success: true, message: 'plan 3' },
+  { order: 2, kind: 'tool_operation', name: 'web_search', display: 'tool_operation/web_search → 失败', success: false, message: 'no search service is configured' },
+]
+
+it('shows a message alone where there is nothing more', async () => {
+  await show(<ChatMessage message={message({})} />)
+  expect(screen.getByText('Done.')).toBeTruthy()
+  expect(screen.queryByRole('region', { name: 'Log' })).toBeNull()
+})
+
+it('shows the log of the job that a message set off', async () => {
+  answers('/jobs/job-1', { job: logJob('completed'), logs: [entry(1)], next_cursor: null, before: null, actions_summary: null })
+  await show(<ChatMessage message={message({ content: '', metadata: { type: 'job_log', job_id: 'job-1' } })} />)
+  expect(await screen.findByText('plan_operation/create_plan')).toBeTruthy()
+  expect(screen.getByText('Working…')).toBeTruthy()
+})
+
+it('folds the log away when the turn is done, and asks for it only when it is opened', async () => {
+  await show(<ChatMessage message={message({ metadata: { type: 'job_log', job_id: 'job-1' } })} />)
+  expect(screen.queryByRole('region', { name: 'Log' })).toBeNull()
+  answers('/jobs/job-1', { job: logJob('completed'), logs: [entry(1)], next_cursor: null, before: null, actions_summary: null })
+  await userEvent.click(screen.getByText('What it did'))
+  expect(await screen.findByText('plan_operation/create_plan')).toBeTruthy()
+})
+
+it('shows what is being written until the message is there', async () => {
+  await show(<ChatMessage message={message({ content: '' })} draft="I am just" />)
+  expect(screen.getByText('I am just')).toBeTruthy()
+})
+
+it('shows the summary of actions under the bubble, open where one failed', async () => {
+  await show(<ChatMessage message={message({ metadata: { actions_summary: summary } })} />)
+  const folded = screen.getByText('2 actions, 1 failed').closest('details')
+  expect(folded?.open).toBe(true)
+  expect(screen.getByText(/tool_operation\/web_search → 失败/)).toBeTruthy()
+  expect(screen.getByText('no search service is configured')).toBeTruthy()
+})
+
+it('leaves the summary out where the reader does not want it', async () => {
+  await show(<ChatMessage message={message({ metadata: { actions_summary: summary } })} />)
+  act(() => changeSettings({ showActionSummary: false }))
+  expect(screen.queryByText('2 actions, 1 failed')).toBeNull()
+  act(() => changeSettings({ showActionSummary: true }))
+})
+
+it('never reads a text as HTML', async () => {
+  await show(<ChatMessage message={message({ content: '**bold** <script>alert(1)</script> ![x](http://evil/x.png)' })} />)
+  expect(screen.getByText('bold').tagName).toBe('STRONG')
+  expect(document.querySelector('script, img')).toBeNull()
+  expect(screen.getByText(/<script>alert\(1\)<\/script>/)).toBeTruthy()
+})

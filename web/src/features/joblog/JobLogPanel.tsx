@@ -1,0 +1,197 @@
+// A job's log, wherever one is shown: in chat, plans and runs.
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useRef, useState } from 'react'
+import type { LogEntry, LogJob } from '@/server/actions'
+import type { Sources } from '@/server/jobLogFollower'
+import { useJobLog } from '@/server/useJobLog'
+import { useFormat } from '@/shared/format'
+import { useText, useWord } from '@/shared/i18n'
+import { Icon } from '@/shared/ui/icons'
+import { StatusMark, Tag } from '@/shared/ui/parts'
+import { Loading, Note } from '@/shared/ui/states'
+import { JsonView } from '@/transcript/JsonView'
+import { asJson, asText, save } from './export'
+
+export interface JobLogPanelProps {
+  jobId: string
+  /** What kind of job is expected: said where it is another. */
+  expectType?: string | undefined
+  /** What is known of it already. */
+  initialJob?: LogJob | null | undefined
+  planId?: number | null | undefined
+  /** For tests: where pages, the stream and waiting come from. */
+  sources?: Partial<Sources>
+}
+
+export function JobLogPanel({ jobId, expectType, initialJob, planId, sources }: JobLogPanelProps) {
+  const t = useText()
+  const log = useJobLog(jobId, initialJob, planId, sources)
+  if (log.phase === 'missing') {
+    return (
+      <section className="panel panel-body" aria-label={t('log.title')}>
+        <Note kind="bad" title={t('log.missing')}>
+          {t('log.missing.why', { job: jobId })}
+        </Note>
+      </section>
+    )
+  }
+  return (
+    <section className="panel joblog" aria-label={t('log.title')}>
+      <Head job={log.job} expectType={expectType} jobId={jobId} logs={log.logs} phase={log.phase} />
+      {log.phase === 'polling' && (
+        <p className="joblog-line" role="status">
+          {log.failures > 0 ? t('log.failing', { count: log.failures }) : t('log.polling')}
+          {log.error && <span className="quiet"> {log.error}</span>}
+        </p>
+      )}
+      {log.phase === 'lost' && (
+        <div className="panel-body">
+          <Note kind="bad" title={t('log.lost')}>
+            <p>{log.error}</p>
+            <button type="button" className="button small" onClick={log.retry}>
+              {t('action.retry')}
+            </button>
+          </Note>
+        </div>
+      )}
+      {log.phase === 'ended' && log.error && (
+        <p className="joblog-line down" role="alert">
+          {log.error}
+        </p>
+      )}
+      {log.job?.error && <p className="joblog-line down">{log.job.error}</p>}
+      {log.phase === 'loading' && log.logs.length === 0 ? (
+        <Loading rows={3} />
+      ) : (
+        <Entries logs={log.logs} hasOlder={log.hasOlder} loadingOlder={log.loadingOlder} onOlder={log.loadOlder} follows={log.phase === 'live'} />
+      )}
+    </section>
+  )
+}
+
+interface HeadProps {
+  job: LogJob | null
+  expectType?: string | undefined
+  jobId: string
+  logs: LogEntry[]
+  phase: string
+}
+
+function Head({ job, expectType, jobId, logs, phase }: HeadProps) {
+  const t = useText()
+  const word = useWord()
+  const format = useFormat()
+  const kind = job?.kind ?? expectType
+  return (
+    <div className="panel-head">
+      <h2>{kind ? word('kind', kind) : t('log.title')}</h2>
+      {job && <StatusMark status={job.status} />}
+      {phase === 'live' && <span className="live">{t('live.on')}</span>}
+      {phase === 'ended' && <span className="quiet">{t('log.readonly')}</span>}
+      {expectType && job?.kind && job.kind !== expectType && <Tag kind="warn">{t('log.unexpected', { kind: expectType })}</Tag>}
+      <span className="second tnum grow">
+        {job?.started_at && t('log.started', { at: format.instant(job.started_at) })}
+        {job?.completed_at && ` · ${t('log.ended', { at: format.instant(job.completed_at) })}`}
+      </span>
+      <button type="button" className="button small" disabled={logs.length === 0} onClick={() => save(`${jobId}.log.json`, asJson(job, logs), 'application/json')}>
+        <Icon name="export" />
+        JSON
+      </button>
+      <button type="button" className="button small" disabled={logs.length === 0} onClick={() => save(`${jobId}.log.txt`, asText(job, logs), 'text/plain')}>
+        <Icon name="export" />
+        {t('log.text')}
+      </button>
+    </div>
+  )
+}
+
+interface EntriesProps {
+  logs: LogEntry[]
+  hasOlder: boolean
+  loadingOlder: boolean
+  onOlder: () => void
+  follows: boolean
+}
+
+function Entries({ logs, hasOlder, loadingOlder, onOlder, follows }: EntriesProps) {
+  const t = useText()
+  const box = useRef<HTMLDivElement>(null)
+  const [open, setOpen] = useState<ReadonlySet<number>>(new Set())
+  const rows = useVirtualizer({
+    count: logs.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => 30,
+    getItemKey: (index) => logs[index]?.sequence ?? index,
+    overscan: 12,
+  })
+  const newest = logs[logs.length - 1]?.sequence
+  useEffect(() => {
+    if (follows && logs.length > 0) rows.scrollToIndex(logs.length - 1, { align: 'end' })
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [follows, newest])
+  const height = Math.min(420, rows.getTotalSize() + 1)
+
+  if (logs.length === 0) return <p className="panel-body second">{t('log.empty')}</p>
+  return (
+    <>
+      {hasOlder && (
+        <div className="joblog-line">
+          <button type="button" className="button small" disabled={loadingOlder} onClick={onOlder}>
+            {loadingOlder ? t('state.loading') : t('log.older')}
+          </button>
+          <span className="quiet tnum"> {t('log.shown', { count: logs.length })}</span>
+        </div>
+      )}
+      {/* A region that scrolls must be reached by the keyboard. */}
+      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+      <div className="joblog-box" ref={box} style={{ height }} tabIndex={0} role="log" aria-label={t('log.title')}>
+        <div className="transcript-space" style={{ height: rows.getTotalSize() }}>
+          {rows.getVirtualItems().map((row) => {
+            const entry = logs[row.index]
+            if (!entry) return null
+            const toggle = () =>
+              setOpen((now) => {
+                const next = new Set(now)
+                if (!next.delete(entry.sequence)) next.add(entry.sequence)
+                return next
+              })
+            return (
+              <div key={row.key} data-index={row.index} ref={rows.measureElement} className="transcript-row" style={{ transform: `translateY(${row.start}px)` }}>
+                <EntryRow entry={entry} open={open.has(entry.sequence)} onToggle={toggle} />
+              </div>
+            )
+          })}
+        </div>
+      </div>
+    </>
+  )
+}
+
+function EntryRow({ entry, open, onToggle }: { entry: LogEntry; open: boolean; onToggle: () => void }) {
+  const t = useText()
+  const format = useFormat()
+  const details = entry.details ?? null
+  return (
+    <div className={`joblog-row ${entry.status}`}>
+      <span className="quiet num">{entry.sequence}</span>
+      <time className="quiet tnum" dateTime={entry.created_at}>
+        {format.clock(entry.created_at)}
+      </time>
+      <StatusMark status={entry.status} />
+      <code>
+        {entry.action_kind}/{entry.action_name}
+      </code>
+      <span className={`joblog-message ${entry.success === false ? 'down' : ''}`}>{entry.message}</span>
+      {details !== null && (
+        <button type="button" className="button small plain" aria-expanded={open} onClick={onToggle}>
+          {t('log.details')}
+        </button>
+      )}
+      {open && details !== null && (
+        <div className="joblog-details">
+          <JsonView value={details as never} />
+        </div>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,216 @@
+// What traders remember: lessons of closed trades, theses of open positions, rounds, and what was folded.
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react'
+import { archives, openPositions, rounds, trades, type TradesFilter } from '@/server/queries'
+import type { Trades } from '@/server/types'
+import { useText } from '@/shared/i18n'
+import { isTyping } from '@/shared/keys'
+import { More, Tabs } from '@/shared/ui/parts'
+import { Empty, Failed, Loading, Note } from '@/shared/ui/states'
+import { ArchiveCard, OpenCard, ReflectionCard, RoundCard } from './cards'
+
+type Tab = 'trades' | 'open' | 'rounds' | 'archives'
+const TABS: Tab[] = ['trades', 'open', 'rounds', 'archives']
+const TAGS = ['entry_timing', 'sizing', 'stop_too_tight', 'stop_too_wide', 'thesis_wrong', 'ignored_signal', 'held_too_long', 'exited_early', 'rule_refused', 'degraded_research', 'luck']
+
+export function MemoryPage() {
+  const t = useText()
+  const navigate = useNavigate({ from: '/app/memory' })
+  const search = useSearch({ from: '/app/memory' })
+  const tab = TABS.find((one) => one === search.tab) ?? 'trades'
+  const filter = { model: search.model, job_id: search.job }
+  return (
+    <div className="page">
+      <div className="page-head">
+        <div className="grow">
+          <h1>{t('memory.title')}</h1>
+          <p className="second">{t('memory.what')}</p>
+        </div>
+        {(search.model || search.job) && (
+          <button type="button" className="button small" onClick={() => void navigate({ search: (now) => ({ ...now, model: undefined, job: undefined }) })}>
+            {t('memory.of', { what: search.model ?? search.job?.slice(0, 8) ?? '' })} ×
+          </button>
+        )}
+      </div>
+      <Tabs<Tab>
+        label={t('memory.title')}
+        value={tab}
+        onChange={(next) => void navigate({ search: (now) => ({ ...now, tab: next === 'trades' ? undefined : next }), replace: true })}
+        choices={TABS.map((value) => ({ value, label: t(`memory.tab.${value}`) }))}
+      >
+        {tab === 'trades' && <Reflections />}
+        {tab === 'open' && <Open filter={filter} />}
+        {tab === 'rounds' && <Rounds filter={filter} />}
+        {tab === 'archives' && <Archives filter={filter} />}
+      </Tabs>
+    </div>
+  )
+}
+
+function Reflections() {
+  const t = useText()
+  const navigate = useNavigate({ from: '/app/memory' })
+  const search = useSearch({ from: '/app/memory' })
+  const filter: TradesFilter = {
+    model: search.model,
+    job_id: search.job,
+    query: search.query,
+    symbol: search.symbol,
+    side: search.side === 'long' || search.side === 'short' ? search.side : undefined,
+    tag: search.tag,
+  }
+  const found = useInfiniteQuery(trades(filter))
+  const pages = found.data?.pages ?? []
+  const rows = pages.flatMap((page) => page.trades)
+  const filtered = Object.values(filter).some((value) => value !== undefined)
+  const set = (part: Record<string, string | undefined>) => void navigate({ search: (now) => ({ ...now, ...part }), replace: true })
+  return (
+    <div className="stack sections">
+      <Search key={search.query ?? ''} query={search.query ?? ''} symbol={search.symbol ?? ''} onSearch={(query, symbol) => set({ query: query || undefined, symbol: symbol || undefined })}>
+        <select className="select short" aria-label={t('memory.side')} value={search.side ?? ''} onChange={(event) => set({ side: event.target.value || undefined })}>
+          <option value="">{t('memory.side.any')}</option>
+          <option value="long">{t('side.long')}</option>
+          <option value="short">{t('side.short')}</option>
+        </select>
+        <select className="select short" aria-label={t('memory.tag')} value={search.tag ?? ''} onChange={(event) => set({ tag: event.target.value || undefined })}>
+          <option value="">{t('memory.tag.any')}</option>
+          {TAGS.map((tag) => (
+            <option key={tag}>{tag}</option>
+          ))}
+        </select>
+      </Search>
+      <HowSearched answer={pages[0]} asked={search.query !== undefined} />
+      {found.isPending && <Loading />}
+      {found.error && <Failed error={found.error} retry={() => void found.refetch()} />}
+      {found.data && rows.length === 0 && (
+        filtered ? (
+          <Empty title={t('memory.no.match')} />
+        ) : (
+          <Empty title={t('memory.trades.none')} command="papertape run --demo">
+            <p className="second">{t('memory.trades.none.why')}</p>
+          </Empty>
+        )
+      )}
+      <div className="cards">
+        {rows.map((row) => (
+          <ReflectionCard key={`${row.job_id} ${row.model} ${row.trade_id}`} row={row} />
+        ))}
+      </div>
+      <More has={found.hasNextPage} busy={found.isFetchingNextPage} onMore={() => void found.fetchNextPage()} />
+    </div>
+  )
+}
+
+interface SearchProps {
+  query: string
+  symbol: string
+  onSearch: (query: string, symbol: string) => void
+  children: ReactNode
+}
+
+function Search({ query, symbol, onSearch, children }: SearchProps) {
+  const t = useText()
+  const [words, setWords] = useState(query)
+  const [ticker, setTicker] = useState(symbol)
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent) => {
+      if (event.key !== '/' || isTyping(event)) return
+      event.preventDefault()
+      field.current?.focus()
+    }
+    window.addEventListener('keydown', pressed)
+    return () => window.removeEventListener('keydown', pressed)
+  }, [])
+  const send = (event: FormEvent) => {
+    event.preventDefault()
+    onSearch(words.trim(), ticker.trim().toUpperCase())
+  }
+  return (
+    <form className="row wrap search" role="search" onSubmit={send}>
+      <input ref={field} className="input" type="search" value={words} placeholder={t('memory.search')} aria-label={t('memory.search')} onChange={(event) => setWords(event.target.value)} />
+      <input className="input short" value={ticker} placeholder={t('word.symbol')} aria-label={t('word.symbol')} onChange={(event) => setTicker(event.target.value)} />
+      {children}
+      <button type="submit" className="button">
+        {t('action.search')}
+      </button>
+    </form>
+  )
+}
+
+/** By words or by meaning, and what could not be found that way. */
+function HowSearched({ answer, asked }: { answer: Trades | undefined; asked: boolean }) {
+  const t = useText()
+  if (!answer || !asked) return null
+  return (
+    <Note>
+      {answer.search === 'keyword' ? t('memory.by.words') : t('memory.by.meaning', { model: answer.embedding_model ?? '' })}
+      {answer.search_note ? ` ${answer.search_note}` : ''}
+      {answer.without_vector ? ` ${t('memory.without.vector', { count: answer.without_vector })}` : ''}
+    </Note>
+  )
+}
+
+interface ListProps {
+  filter: { model?: string | undefined; job_id?: string | undefined }
+}
+
+function Open({ filter }: ListProps) {
+  const t = useText()
+  const found = useInfiniteQuery(openPositions(filter))
+  const rows = found.data?.pages.flatMap((page) => page.open_positions) ?? []
+  return (
+    <List found={found} empty={rows.length === 0} title={t('memory.open.none')}>
+      {rows.map((row) => (
+        <OpenCard key={`${row.job_id} ${row.model} ${row.position_id}`} row={row} />
+      ))}
+    </List>
+  )
+}
+
+function Rounds({ filter }: ListProps) {
+  const t = useText()
+  const found = useInfiniteQuery(rounds(filter))
+  const rows = found.data?.pages.flatMap((page) => page.rounds) ?? []
+  return (
+    <List found={found} empty={rows.length === 0} title={t('memory.rounds.none')}>
+      {rows.map((row) => (
+        <RoundCard key={`${row.job_id} ${row.model} ${row.round_id}`} row={row} />
+      ))}
+    </List>
+  )
+}
+
+function Archives({ filter }: ListProps) {
+  const t = useText()
+  const found = useInfiniteQuery(archives(filter))
+  const rows = found.data?.pages.flatMap((page) => page.archives) ?? []
+  return (
+    <List found={found} empty={rows.length === 0} title={t('memory.archives.none')} command="papertape memory compact --period quarter">
+      {rows.map((row) => (
+        <ArchiveCard key={`${row.job_id} ${row.model} ${row.period} ${row.symbol}`} row={row} />
+      ))}
+    </List>
+  )
+}
+
+interface ListViewProps {
+  found: { isPending: boolean; error: Error | null; refetch: () => unknown; hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown }
+  empty: boolean
+  title: string
+  command?: string
+  children: ReactNode
+}
+
+function List({ found, empty, title, command = 'papertape run --demo', children }: ListViewProps) {
+  if (found.isPending) return <Loading />
+  if (found.error) return <Failed error={found.error} retry={() => void found.refetch()} />
+  if (empty) return <Empty title={title} command={command} />
+  return (
+    <>
+      <div className="cards">{children}</div>
+      <More has={found.hasNextPage} busy={found.isFetchingNextPage} onMore={() => void found.fetchNextPage()} />
+    </>
+  )
+}

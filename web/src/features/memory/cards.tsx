@@ -1,0 +1,191 @@
+// A memory each.
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { Archive, OpenPosition, Reflection, Round } from '@/server/types'
+import { signClass, useFormat } from '@/shared/format'
+import { useText, useWord } from '@/shared/i18n'
+import { Tag } from '@/shared/ui/parts'
+import { JsonView } from '@/transcript/JsonView'
+
+/** The day of a memory: what is known at a close, or at an open, is of that day. */
+function Origin({ jobId, model, at }: { jobId: string; model: string; at: string }) {
+  const date = at.slice(0, 10)
+  return (
+    <Link to="/app/runs/$jobId/$date/$model" params={{ jobId, date, model }} className="quiet nowrap">
+      {model} · {date}
+    </Link>
+  )
+}
+
+function Card({ head, children }: { head: ReactNode; children: ReactNode }) {
+  return (
+    <article className="panel card">
+      <header className="row wrap">{head}</header>
+      {children}
+    </article>
+  )
+}
+
+export function ReflectionCard({ row }: { row: Reflection }) {
+  const t = useText()
+  const word = useWord()
+  const format = useFormat()
+  const deviation = row.execution_deviation
+  return (
+    <Card
+      head={
+        <>
+          <b>{row.symbol}</b>
+          <span className={`act ${row.side}`}>{word('side', row.side)}</span>
+          <span className={`tnum ${signClass(row.pnl)}`}>{format.gain(row.pnl)}</span>
+          {row.return_pct != null && <span className={`tnum ${signClass(row.return_pct)}`}>{format.change(row.return_pct / 100)}</span>}
+          <span className="second tnum">{t('memory.held', { days: row.holding_days })}</span>
+          <span className="grow" />
+          <Origin jobId={row.job_id} model={row.model} at={row.exit_time} />
+        </>
+      }
+    >
+      <p className="card-lead">{row.summary}</p>
+      {row.next_rules.length > 0 && (
+        <ul className="rules">
+          {row.next_rules.map((rule) => (
+            <li key={rule}>{rule}</li>
+          ))}
+        </ul>
+      )}
+      <div className="row wrap">
+        <Tag>{word('value', row.value_assessment)}</Tag>
+        <Tag>{word('cause', row.cause)}</Tag>
+        {row.error_tags.map((tag) => (
+          <Tag key={tag} kind="warn">
+            {tag}
+          </Tag>
+        ))}
+        {row.source !== 'model' && <Tag title={row.note ?? undefined}>{word('source', row.source)}</Tag>}
+      </div>
+      <details>
+        <summary className="second">{t('memory.more')}</summary>
+        <div className="stack">
+          {row.thesis && (
+            <section>
+              <h3>{t('memory.thesis')}</h3>
+              <pre>{row.thesis}</pre>
+            </section>
+          )}
+          {row.hypothesis_check.length > 0 && (
+            <section>
+              <h3>{t('memory.claims')}</h3>
+              {row.hypothesis_check.map((claim) => (
+                <p key={claim.claim}>
+                  <Tag kind={claim.result === 'failed' ? 'bad' : undefined}>{t(`claim.${claim.result as 'held'}`)}</Tag> {claim.claim}
+                </p>
+              ))}
+            </section>
+          )}
+          <section>
+            <h3>{t('memory.deviation')}</h3>
+            <table className="grid-table">
+              <thead>
+                <tr>
+                  <th> </th>
+                  <th className="num">{t('memory.planned')}</th>
+                  <th className="num">{t('memory.actual')}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {(
+                  [
+                    [t('memory.entry'), deviation.planned_entry, deviation.actual_entry],
+                    [t('memory.size'), deviation.planned_size, deviation.actual_size],
+                    [t('memory.stop'), deviation.planned_stop, deviation.actual_stop],
+                    [t('memory.exit'), deviation.planned_exit, deviation.actual_exit],
+                  ] as const
+                ).map(([name, planned, actual]) => (
+                  <tr key={name}>
+                    <td>{name}</td>
+                    <td className="num">{format.price(planned)}</td>
+                    <td className="num">{format.price(actual)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+            {deviation.comment && <p className="second">{deviation.comment}</p>}
+          </section>
+        </div>
+      </details>
+    </Card>
+  )
+}
+
+export function OpenCard({ row }: { row: OpenPosition }) {
+  const t = useText()
+  const word = useWord()
+  const format = useFormat()
+  return (
+    <Card
+      head={
+        <>
+          <b>{row.symbol}</b>
+          <span className={`act ${row.side}`}>{word('side', row.side)}</span>
+          <span className="tnum">
+            {format.quantity(row.quantity)} @ {format.price(row.entry_price)}
+          </span>
+          {row.stop_loss != null && <span className="second tnum">{t('memory.stop.at', { price: format.price(row.stop_loss) })}</span>}
+          {row.leverage > 1 && <Tag>×{row.leverage}</Tag>}
+          <span className="grow" />
+          <Origin jobId={row.job_id} model={row.model} at={row.opened_at} />
+        </>
+      }
+    >
+      <pre>{row.summary}</pre>
+    </Card>
+  )
+}
+
+export function RoundCard({ row }: { row: Round }) {
+  const t = useText()
+  const word = useWord()
+  return (
+    <Card
+      head={
+        <>
+          <b>{t('memory.round', { round: row.round_id })}</b>
+          {row.assets.map((asset) => (
+            <Tag key={asset.symbol}>
+              {asset.symbol} {word('decision', asset.decision)}
+            </Tag>
+          ))}
+          {row.degraded && <Tag kind="warn">{t('quality.degraded')}</Tag>}
+          {row.source !== 'model' && <Tag title={row.note ?? undefined}>{word('source', row.source)}</Tag>}
+          <span className="grow" />
+          <Origin jobId={row.job_id} model={row.model} at={row.known_at} />
+        </>
+      }
+    >
+      <pre>{row.summary}</pre>
+      <details>
+        <summary className="second">{t('memory.situation')}</summary>
+        <pre>{row.situation}</pre>
+      </details>
+    </Card>
+  )
+}
+
+export function ArchiveCard({ row }: { row: Archive }) {
+  return (
+    <Card
+      head={
+        <>
+          <b>{row.symbol}</b>
+          <Tag>{row.period}</Tag>
+          <span className="grow" />
+          <Link to="/app/runs/$jobId" params={{ jobId: row.job_id }} className="quiet">
+            {row.model}
+          </Link>
+        </>
+      }
+    >
+      <JsonView value={row.body as never} />
+    </Card>
+  )
+}

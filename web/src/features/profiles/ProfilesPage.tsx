@@ -1,0 +1,208 @@
+// Where the time of desks goes: two runs side by side, and which is to be preferred.
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { type Cohort, compare, jobs, type Report } from '@/server/queries'
+import type { Job } from '@/server/types'
+import { ABSENT, useFormat } from '@/shared/format'
+import { useText } from '@/shared/i18n'
+import { Figure, Segments } from '@/shared/ui/parts'
+import { Command, Empty, Failed, Loading, Note } from '@/shared/ui/states'
+
+const PHASES = ['analyst', 'research', 'trading', 'risk', 'portfolio'] as const
+const VARIED = ['model', 'date', 'ticker', 'max-debate-rounds'] as const
+
+const isDesk = (job: Job) => job.kind === 'profile' || (job.simulation?.agents.some((agent) => agent.name.startsWith('desk')) ?? false)
+
+export function ProfilesPage() {
+  const t = useText()
+  const navigate = useNavigate({ from: '/app/profiles' })
+  const search = useSearch({ from: '/app/profiles' })
+  const found = useInfiniteQuery(jobs({}))
+  const desks = useMemo(() => (found.data?.pages.flatMap((page) => page.jobs) ?? []).filter(isDesk), [found.data])
+  const [vary, setVary] = useState<string>('model')
+  const both = search.a !== undefined && search.b !== undefined
+  return (
+    <div className="page">
+      <div className="page-head">
+        <div className="grow">
+          <h1>{t('nav.profiles')}</h1>
+          <p className="second">{t('profiles.what')}</p>
+        </div>
+      </div>
+      {found.isPending && <Loading />}
+      {found.error && <Failed error={found.error} retry={() => void found.refetch()} />}
+      {found.data && desks.length === 0 && <Empty title={t('profiles.none')} command="papertape run --agent desk --model house::momentum --start 2012-10-01 --end 2012-10-12" />}
+      {desks.length > 0 && (
+        <>
+          <div className="panel panel-body fields">
+            <Choose label={t('profiles.a')} value={search.a} jobs={desks} onChange={(a) => void navigate({ search: (now) => ({ ...now, a }), replace: true })} />
+            <Choose label={t('profiles.b')} value={search.b} jobs={desks} onChange={(b) => void navigate({ search: (now) => ({ ...now, b }), replace: true })} />
+            <div className="field">
+              <span>{t('profiles.vary')}</span>
+              <Segments label={t('profiles.vary')} value={vary} onChange={setVary} choices={VARIED.map((value) => ({ value, label: value }))} />
+            </div>
+          </div>
+          {both ? <Compared a={search.a ?? ''} b={search.b ?? ''} vary={vary} /> : <p className="second">{t('profiles.choose')}</p>}
+          <div className="stack">
+            <span className="second">{t('profiles.files')}</span>
+            <Command text="papertape profile ab --a DIR --b DIR" />
+          </div>
+        </>
+      )}
+    </div>
+  )
+}
+
+interface ChooseProps {
+  label: string
+  value: string | undefined
+  jobs: Job[]
+  onChange: (job: string | undefined) => void
+}
+
+function Choose({ label, value, jobs: desks, onChange }: ChooseProps) {
+  const format = useFormat()
+  return (
+    <label className="field">
+      <span>{label}</span>
+      <select className="select" value={value ?? ''} onChange={(event) => onChange(event.target.value || undefined)}>
+        <option value="">–</option>
+        {desks.map((job) => (
+          <option key={job.job_id} value={job.job_id}>
+            {job.simulation ? `${job.simulation.symbols.join(', ')} ${job.simulation.start_date} – ${job.simulation.end_date}` : job.kind} · {format.instant(job.created_at)}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+function Compared({ a, b, vary }: { a: string; b: string; vary: string }) {
+  const t = useText()
+  const found = useQuery(compare(a, b, vary))
+  if (found.isPending) return <Loading />
+  if (found.error) {
+    return (
+      <Note kind="warn" title={t('profiles.refused')}>
+        {found.error.message}
+      </Note>
+    )
+  }
+  return <ReportView report={found.data} />
+}
+
+function ReportView({ report }: { report: Report }) {
+  const t = useText()
+  const label = (name: string | null) => name ?? t('profiles.tie')
+  const { comparison } = report
+  return (
+    <div className="stack sections">
+      <section className="panel" aria-label={t('profiles.recommended')}>
+        <div className="panel-body stack">
+          <dl className="figures">
+            <Figure name={t('profiles.recommended')} value={comparison.recommended_label ?? t('profiles.neither')} />
+            <Figure name={t('profiles.faster')} value={label(comparison.faster_label)} />
+            <Figure name={t('profiles.lower.degradation')} value={label(comparison.lower_degradation_label)} />
+            <Figure name={t('profiles.lower.errors')} value={label(comparison.lower_error_rate_label)} />
+          </dl>
+          <p>{comparison.why}</p>
+          {report.flags.map((flag) => (
+            <Note key={flag} kind="warn">
+              {flag}
+            </Note>
+          ))}
+        </div>
+      </section>
+      <Cohorts report={report} />
+      {report.differences.length > 0 && (
+        <section className="panel" aria-label={t('profiles.differences')}>
+          <div className="panel-head">
+            <h2>{t('profiles.differences')}</h2>
+          </div>
+          <table className="grid-table">
+            <tbody>
+              {report.differences.map((one) => (
+                <tr key={one.name}>
+                  <td>{one.name}</td>
+                  <td className="mono">{one.a}</td>
+                  <td className="mono">{one.b}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+    </div>
+  )
+}
+
+function Cohorts({ report }: { report: Report }) {
+  const t = useText()
+  const format = useFormat()
+  const cohorts = [report.label_a, report.label_b].map((name) => report.cohorts[name]).filter((one): one is Cohort => one !== undefined)
+  const longest = Math.max(1, ...cohorts.map((one) => one.median_total_elapsed_ms ?? 0))
+  const span = (median: number | null | undefined, iqr: number | null | undefined) =>
+    median == null ? ABSENT : `${format.duration(median / 1000)}${iqr == null ? '' : ` ± ${format.duration(iqr / 1000)}`}`
+  const rows: [string, (one: Cohort) => string][] = [
+    [t('profiles.runs'), (one) => format.count(one.run_count)],
+    [t('profiles.ok'), (one) => format.count(one.ok_count)],
+    [t('profiles.errors'), (one) => `${format.count(one.error_count)} (${format.percent(one.error_rate, 0)})`],
+    [t('profiles.degraded'), (one) => `${format.count(one.degraded_run_count)} (${format.percent(one.degraded_rate, 0)})`],
+    [t('profiles.total'), (one) => span(one.median_total_elapsed_ms, one.iqr_total_elapsed_ms)],
+    ...PHASES.map((phase): [string, (one: Cohort) => string] => [t(`phase.${phase}`), (one) => span(one.median_phase_elapsed_ms[phase], one.iqr_phase_elapsed_ms[phase])]),
+    [t('profiles.history'), (one) => format.count(one.median_final_history_len)],
+  ]
+  return (
+    <section className="panel" aria-label={t('profiles.total')}>
+      <div className="panel-head">
+        <span className="quiet">{t('profiles.medians')}</span>
+      </div>
+      <div className="panel-body stack">
+        {cohorts.map((one) => (
+          <div key={one.label} className="row">
+            <b className="cohort-name">{one.label}</b>
+            <span className="phases" aria-hidden="true">
+              {PHASES.map((phase) => (
+                <span key={phase} className={`phase-bar ${phase}`} title={t(`phase.${phase}`)} style={{ width: `${((one.median_phase_elapsed_ms[phase] ?? 0) / longest) * 100}%` }} />
+              ))}
+            </span>
+          </div>
+        ))}
+        <div className="row wrap second" aria-hidden="true">
+          {PHASES.map((phase) => (
+            <span key={phase} className="row strip-key">
+              <i className={`phase-bar ${phase}`} /> {t(`phase.${phase}`)}
+            </span>
+          ))}
+        </div>
+      </div>
+      <div className="scroll-x">
+        <table className="grid-table">
+          <thead>
+            <tr>
+              <th> </th>
+              {cohorts.map((one) => (
+                <th key={one.label} className="num">
+                  {one.label}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(([name, of]) => (
+              <tr key={name}>
+                <td>{name}</td>
+                {cohorts.map((one) => (
+                  <td key={one.label} className="num">
+                    {of(one)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}

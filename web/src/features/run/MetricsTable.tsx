@@ -1,0 +1,106 @@
+// The figures of agents and baselines, which is the legend of the chart as well.
+import type { CSSProperties } from 'react'
+import type { Curve } from '@/charts/EquityChart'
+import type { Metrics, RangeResult } from '@/server/types'
+import { signClass, useFormat } from '@/shared/format'
+import { type TextKey, useText } from '@/shared/i18n'
+import { HouseTag } from '@/shared/ui/parts'
+import { QualityShare } from '@/shared/ui/quality'
+
+interface Props {
+  results: RangeResult[]
+  curves: Curve[]
+  hidden: ReadonlySet<string>
+  onToggle: (id: string) => void
+  fullOnly: boolean
+  market: string | null
+}
+
+const COLUMNS: [keyof Metrics, TextKey][] = [
+  ['total_return', 'metric.return'],
+  ['annualised_return', 'metric.annualised'],
+  ['volatility', 'metric.volatility'],
+  ['sharpe', 'metric.sharpe'],
+  ['sortino', 'metric.sortino'],
+  ['max_drawdown', 'metric.drawdown'],
+  ['calmar', 'metric.calmar'],
+  ['win_rate', 'metric.win'],
+  ['turnover', 'metric.turnover'],
+  ['exposure', 'metric.exposure'],
+  ['costs', 'metric.costs'],
+]
+
+export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, market }: Props) {
+  const t = useText()
+  const format = useFormat()
+  const first = results.find((result) => result.baselines)
+  const metricsOf = (id: string): Metrics | undefined => {
+    if (id === 'baseline:hold') return first?.baselines?.buy_and_hold.period_metrics
+    if (id === 'baseline:equal') return first?.baselines?.equal_weight.period_metrics
+    const result = results.find((one) => one.model === id)
+    return fullOnly ? result?.full_research.period_metrics : result?.period_metrics
+  }
+  const show = (name: keyof Metrics, value: number | null | undefined) => {
+    switch (name) {
+      case 'sharpe':
+      case 'sortino':
+      case 'calmar':
+      case 'turnover':
+        return format.ratio(value)
+      case 'costs':
+        return format.money(value, market)
+      case 'total_return':
+        return format.change(value)
+      default:
+        return format.percent(value, name === 'win_rate' || name === 'exposure' ? 0 : 2)
+    }
+  }
+  return (
+    <div className="scroll-x">
+      <table className="grid-table">
+        <thead>
+          <tr>
+            <th>{t('runs.agent')}</th>
+            {COLUMNS.map(([name, text]) => (
+              <th key={name} className="num">
+                {t(text)}
+              </th>
+            ))}
+            <th className="num">{t('metric.value')}</th>
+            <th>{t('runs.research')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {curves.map((curve) => {
+            const metrics = metricsOf(curve.id)
+            const result = results.find((one) => one.model === curve.id)
+            return (
+              <tr key={curve.id} className={curve.dashed ? 'second' : ''}>
+                <td>
+                  <span className="row">
+                    <label className="check nowrap">
+                      <input type="checkbox" checked={!hidden.has(curve.id)} onChange={() => onToggle(curve.id)} aria-label={t('run.show.line', { line: curve.label })} />
+                      <span className={`legend-swatch ${curve.dashed ? 'dashed' : ''}`} style={{ '--swatch': `var(${curve.token})` } as CSSProperties} />
+                      {curve.label}
+                    </label>
+                    {result && <HouseTag isLlm={result.is_llm} />}
+                  </span>
+                </td>
+                {COLUMNS.map(([name]) => {
+                  const value = metrics?.[name] as number | null | undefined
+                  return (
+                    <td key={name} className={`num ${name === 'total_return' ? signClass(value) : ''}`}>
+                      {show(name, value)}
+                    </td>
+                  )
+                })}
+                <td className="num">{result ? format.money(result.ending_portfolio_value, market) : ''}</td>
+                <td>{result && <QualityShare full={result.full_research.days} total={result.full_research.total_days} />}</td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </div>
+  )
+}

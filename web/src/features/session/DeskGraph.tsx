@@ -1,0 +1,64 @@
+// The desk as a graph: phases from left to right, each node with its state and time.
+import { useFormat } from '@/shared/format'
+import { useText, useWord } from '@/shared/i18n'
+import { type Node, PHASES, phaseTotal } from './desk'
+
+interface Props {
+  nodes: Node[]
+  selected: string | null
+  onSelect: (scope: string | null) => void
+}
+
+export function DeskGraph({ nodes, selected, onSelect }: Props) {
+  const t = useText()
+  const format = useFormat()
+  const shown = nodes.filter((node) => node.phase !== 'other' && !(node.phase === 'book' && node.name !== 'sizing'))
+  return (
+    <div className="graph" role="group" aria-label={t('desk.graph')}>
+      {PHASES.map((phase) => {
+        const own = shown.filter((node) => node.phase === phase)
+        if (own.length === 0) return null
+        const took = phaseTotal(own, phase)
+        return (
+          <section key={phase} className="graph-phase" aria-label={t(`phase.${phase as 'analyst'}`)}>
+            <h3>
+              {t(`phase.${phase as 'analyst'}`)}
+              <span className="tnum">{took > 0 ? format.duration(took / 1000) : ''}</span>
+            </h3>
+            {own.map((node) => (
+              <NodeCard key={node.scope} node={node} selected={selected === node.scope} onSelect={onSelect} />
+            ))}
+          </section>
+        )
+      })}
+    </div>
+  )
+}
+
+function NodeCard({ node, selected, onSelect }: { node: Node; selected: boolean; onSelect: Props['onSelect'] }) {
+  const t = useText()
+  const word = useWord()
+  const format = useFormat()
+  const took = node.start !== null && node.end !== null ? format.duration((node.end - node.start) / 1000) : null
+  const state = { ok: took ?? t('node.done'), degraded: node.reason ?? t('quality.degraded'), running: t('status.running'), waiting: t('node.waiting') }[node.state]
+  return (
+    <button
+      type="button"
+      className={`node ${node.state}`}
+      aria-pressed={selected}
+      data-scope={node.scope}
+      title={node.reason ?? undefined}
+      onClick={() => onSelect(selected ? null : node.scope)}
+    >
+      <b className="clip">
+        {word('node', node.name)}
+        {node.round > 1 && <span className="quiet"> · {node.round}</span>}
+      </b>
+      <small className="clip tnum">
+        {state}
+        {node.state === 'degraded' && took ? ` · ${took}` : ''}
+        {node.state === 'ok' && node.outputTokens > 0 ? ` · ${format.compact(node.inputTokens)}→${format.compact(node.outputTokens)}` : ''}
+      </small>
+    </button>
+  )
+}

@@ -1,0 +1,116 @@
+// A fill's way back: order, decision, who led to it, what they were shown, what was remembered.
+import type { ReactNode } from 'react'
+import type { Trade } from '@/server/types'
+import { useFormat } from '@/shared/format'
+import { useText, useWord } from '@/shared/i18n'
+import { Tag } from '@/shared/ui/parts'
+import { JsonView, parseJson } from '@/transcript/JsonView'
+import { bySeries, type Lineage, type Link } from './lineage'
+import { Numbers } from './OrdersView'
+
+interface Props {
+  trade: Trade
+  lineage: Lineage
+  market: string | null
+  onGo: (scope: string, path: string) => void
+}
+
+export function LineageView({ trade, lineage, market, onGo }: Props) {
+  const t = useText()
+  const word = useWord()
+  const format = useFormat()
+  const series = bySeries(lineage.shown)
+  return (
+    <ol className="lineage" aria-label={t('lineage.title')}>
+      <Stop name={t('lineage.fill')}>
+        {word('side', trade.action_type)} {format.quantity(trade.quantity)} {trade.symbol} @ {format.price(trade.price)}
+        <span className="quiet"> · {t('lineage.cash', { cash: format.money(trade.cash_after, market) })}</span>
+      </Stop>
+      <Stop name={t('lineage.order')}>
+        {lineage.orderPath ? (
+          <>
+            <Path path={lineage.orderPath} onGo={onGo} /> <span className="quiet">#{trade.order_id}</span>
+            {lineage.reason && <p>{lineage.reason}</p>}
+            {lineage.cuts.map((cut) => (
+              <p key={cut.code + cut.message}>
+                <Tag>{cut.code}</Tag> {cut.message} <Numbers numbers={cut.numbers} />
+              </p>
+            ))}
+          </>
+        ) : (
+          <span className="second">{t('lineage.by.books')}</span>
+        )}
+      </Stop>
+      {lineage.decision && (
+        <Stop name={t('lineage.decision')}>
+          <Words link={lineage.decision} onGo={onGo} long />
+        </Stop>
+      )}
+      {lineage.before.length > 0 && (
+        <Stop name={t('lineage.before')}>
+          {lineage.before.map((link) => (
+            <Words key={link.path} link={link} onGo={onGo} />
+          ))}
+        </Stop>
+      )}
+      {series.length > 0 && (
+        <Stop name={t('lineage.shown')}>
+          <ul className="lineage-shown">
+            {series.map((one) => (
+              <li key={one.series}>
+                <code>{one.series}</code>{' '}
+                <span className="second tnum">
+                  {t('shown.rows', { rows: one.rows })} · {one.first === one.last ? one.last : `${one.first} – ${one.last}`}
+                </span>{' '}
+                <span className="quiet">{t('shown.known', { at: format.instant(one.known) })}</span>
+              </li>
+            ))}
+          </ul>
+        </Stop>
+      )}
+      <Stop name={t('lineage.memory')}>
+        {lineage.memories.length === 0 ? (
+          <span className="second">{t('lineage.memory.none')}</span>
+        ) : (
+          <ul className="lineage-shown">
+            {lineage.memories.map((item) => (
+              <li key={`${item.memory_type} ${item.memory_id}`}>
+                <Tag>{item.memory_type}</Tag> <span className="clip-2">{item.text}</span>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Stop>
+    </ol>
+  )
+}
+
+function Stop({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <li>
+      <h3>{name}</h3>
+      <div>{children}</div>
+    </li>
+  )
+}
+
+function Path({ path, onGo }: { path: string; onGo: Props['onGo'] }) {
+  return (
+    <button type="button" className="link-button mono" onClick={() => onGo(path.slice(0, Math.max(0, path.lastIndexOf('/'))), path)}>
+      {path}
+    </button>
+  )
+}
+
+function Words({ link, onGo, long }: { link: Link; onGo: Props['onGo']; long?: boolean }) {
+  const word = useWord()
+  const json = parseJson(link.text)
+  return (
+    <div className="lineage-words">
+      <button type="button" className="link-button" onClick={() => onGo(link.scope, link.path)}>
+        {word('node', link.name)}
+      </button>
+      {json === undefined ? <p className={long ? 'clip-4' : 'clip-2'}>{link.text.replace(/[*#`]/g, '')}</p> : <JsonView value={json} />}
+    </div>
+  )
+}

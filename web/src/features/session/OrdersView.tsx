@@ -1,0 +1,171 @@
+// What was ordered: fills, refusals with what decided, and where each came from.
+import { Fragment, useState } from 'react'
+import type { DayResult, Exposure, GivenMemory, Rejected, Session, Step, Trade } from '@/server/types'
+import { signClass, useFormat } from '@/shared/format'
+import { useText, useWord } from '@/shared/i18n'
+import { Tag } from '@/shared/ui/parts'
+import { Empty } from '@/shared/ui/states'
+import { LineageView } from './LineageView'
+import { lineageOf } from './lineage'
+
+interface Props {
+  session: Session
+  day: DayResult
+  steps: Step[]
+  exposures: Exposure[]
+  given: GivenMemory[]
+  market: string | null
+  /** The fill, by its action id, whose lineage is open. */
+  open: string | undefined
+  onGo: (scope: string, path: string) => void
+}
+
+export function OrdersView(props: Props) {
+  const t = useText()
+  const { day } = props
+  if (day.trades.length === 0 && day.rejections.length === 0 && day.corporate_actions.length === 0) {
+    return (
+      <Empty title={t('orders.none')}>
+        <p className="second">{t('orders.none.why')}</p>
+      </Empty>
+    )
+  }
+  return (
+    <div className="stack">
+      {day.trades.length > 0 && <Fills {...props} />}
+      {day.rejections.length > 0 && <Refusals rejections={day.rejections} />}
+      {day.corporate_actions.length > 0 && <Corporate day={day} />}
+    </div>
+  )
+}
+
+function Fills({ session, day, steps, exposures, given, market, open, onGo }: Props) {
+  const t = useText()
+  const word = useWord()
+  const format = useFormat()
+  const [shown, setShown] = useState<string | null>(open ?? String(day.trades[0]?.action_id ?? ''))
+  const why = (trade: Trade) => lineageOf(trade, session, day, steps, exposures, given)
+  return (
+    <div className="scroll-x">
+      <table className="grid-table">
+        <thead>
+          <tr>
+            <th>{t('word.action')}</th>
+            <th>{t('word.symbol')}</th>
+            <th className="num">{t('word.quantity')}</th>
+            <th className="num">{t('word.price')}</th>
+            <th className="num">{t('word.fee')}</th>
+            <th className="num">{t('word.slippage')}</th>
+            <th className="num">{t('word.realised')}</th>
+            <th className="num">{t('word.cash.after')}</th>
+            <th>
+              <span className="hidden-label">{t('lineage.title')}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {day.trades.map((trade) => {
+            const id = String(trade.action_id)
+            const isOpen = shown === id
+            return (
+              <Fragment key={id}>
+                <tr>
+                  <td>
+                    <span className={`act ${trade.action_type}`}>{word('side', trade.action_type)}</span>
+                  </td>
+                  <td>{trade.symbol}</td>
+                  <td className="num">{format.quantity(trade.quantity)}</td>
+                  <td className="num">{format.price(trade.price)}</td>
+                  <td className="num">{format.money(trade.fee, market)}</td>
+                  <td className="num">{format.money(trade.slippage, market)}</td>
+                  <td className={`num ${signClass(trade.realised_pnl)}`}>{format.gain(trade.realised_pnl, market)}</td>
+                  <td className="num">{format.money(trade.cash_after, market)}</td>
+                  <td className="num">
+                    <button type="button" className="button small plain" aria-expanded={isOpen} onClick={() => setShown(isOpen ? null : id)}>
+                      {t('lineage.why')}
+                    </button>
+                  </td>
+                </tr>
+                {isOpen && (
+                  <tr className="lineage-row">
+                    <td colSpan={9}>
+                      <LineageView trade={trade} lineage={why(trade)} market={market} onGo={onGo} />
+                    </td>
+                  </tr>
+                )}
+              </Fragment>
+            )
+          })}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Refusals({ rejections }: { rejections: Rejected[] }) {
+  const t = useText()
+  const word = useWord()
+  const format = useFormat()
+  return (
+    <section className="scroll-x" aria-label={t('orders.refused')}>
+      <h3 className="table-title">{t('orders.refused')}</h3>
+      <table className="grid-table">
+        <tbody>
+          {rejections.map((one) => (
+            <tr key={one.order_id}>
+              <td className="top">
+                <Tag kind="bad">{one.code ?? one.status}</Tag>
+              </td>
+              <td className="top nowrap">
+                {word('side', one.side)} {format.quantity(one.quantity)} {one.symbol}
+              </td>
+              <td className="top">
+                {one.message}
+                <Numbers numbers={one.numbers as Record<string, unknown> | null | undefined} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+/** The figures that decided. */
+export function Numbers({ numbers }: { numbers: Record<string, unknown> | null | undefined }) {
+  const entries = Object.entries(numbers ?? {})
+  if (entries.length === 0) return null
+  return (
+    <div className="numbers mono second">
+      {entries.map(([name, value]) => (
+        <span key={name}>
+          {name} {String(value)}
+        </span>
+      ))}
+    </div>
+  )
+}
+
+function Corporate({ day }: { day: DayResult }) {
+  const t = useText()
+  const word = useWord()
+  const format = useFormat()
+  return (
+    <section className="scroll-x" aria-label={t('orders.corporate')}>
+      <h3 className="table-title">{t('orders.corporate')}</h3>
+      <table className="grid-table">
+        <tbody>
+          {day.corporate_actions.map((one) => (
+            <tr key={one.action_id}>
+              <td>{word('side', one.action_type)}</td>
+              <td>{one.symbol}</td>
+              <td className="num">{format.quantity(one.quantity)}</td>
+              <td className="num">{format.price(one.price)}</td>
+              <td className="num">{format.price(one.cash_after)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}

@@ -1,0 +1,103 @@
+// How the research of this day came about, and how far it can be trusted.
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { sessionLive } from '@/server/queries'
+import type { DayResult, Degradation, Job, Session } from '@/server/types'
+import { useFormat } from '@/shared/format'
+import { useText, useWord } from '@/shared/i18n'
+import { Pairs, Tag } from '@/shared/ui/parts'
+import { QualityTag, qualityOf, researchOf } from '@/shared/ui/quality'
+import { Empty } from '@/shared/ui/states'
+
+interface Props {
+  job: Job
+  session: Session
+  day: DayResult | null
+  symbol: string | null
+}
+
+export function ProvenanceView({ job, session, day, symbol }: Props) {
+  const t = useText()
+  const word = useWord()
+  const format = useFormat()
+  const live = useQuery(sessionLive(job.job_id, session.session_id, symbol ?? ''))
+  if (!day) return <Empty title={t('session.open')} />
+  const { provenance, metadata } = day
+  const bySymbol = provenance.by_symbol as Record<string, unknown> | undefined
+  const own = symbol && bySymbol ? (bySymbol[symbol] as { research?: unknown } | undefined) : undefined
+  const research = researchOf(own?.research ?? own ?? provenance.research)
+  const quality = qualityOf(provenance.data_quality)
+  const lost = (provenance.degradations ?? []) as unknown as Degradation[]
+  const missing = Object.entries(quality?.sources_missing ?? {})
+  const result = live.data?.result
+  const talk = metadata.conversation as { end?: string; steps?: number } | null | undefined
+  const rows: ([string, ReactNode] | null)[] = [
+    [t('provenance.kind'), `${word('kind', metadata.agent_kind ?? '')} · ${metadata.model ?? ''}`],
+    [t('provenance.quality'), <QualityTag key="quality" quality={quality} />],
+    [t('provenance.sample'), metadata.sample_quality ?? '–'],
+    [t('provenance.time'), provenance.point_in_time === 'unverified' ? <Tag kind="warn">{t('quality.unverified')}</Tag> : t('quality.verified')],
+    talk ? [t('provenance.end'), `${talk.end ?? '–'} · ${t('provenance.steps', { count: talk.steps ?? 0 })}`] : null,
+  ]
+  if (research) {
+    rows.push(
+      ['research_status', research.research_status],
+      ['research_mode', research.research_mode],
+      ['covered_dimensions', research.covered_dimensions.join(', ') || '–'],
+      ['manager_confidence', research.manager_confidence === null ? '–' : format.ratio(research.manager_confidence)],
+      ['timed_out_nodes', research.timed_out_nodes.join(', ') || '–'],
+      ['degraded_reason', research.degraded_reason ?? '–'],
+    )
+  }
+  return (
+    <div className="panel-body stack sections tall">
+      {result && (
+        <dl className="figures">
+          <div className="figure">
+            <dt>{t('provenance.rating', { symbol: symbol ?? '' })}</dt>
+            <dd>{result.rating}</dd>
+          </div>
+          <div className="figure">
+            <dt>{t('provenance.direction')}</dt>
+            <dd>{result.direction > 0 ? '↑' : result.direction < 0 ? '↓' : '→'}</dd>
+          </div>
+          <div className="figure">
+            <dt>{t('provenance.confidence')}</dt>
+            <dd>{format.ratio(result.confidence)}</dd>
+          </div>
+        </dl>
+      )}
+      {live.data?.error && (
+        <p className="down">
+          {live.data.error.code}: {live.data.error.message}
+        </p>
+      )}
+      <Pairs rows={rows} />
+      {lost.length > 0 && (
+        <section>
+          <h3 className="table-title">{t('provenance.lost')}</h3>
+          <table className="grid-table">
+            <tbody>
+              {lost.map((one, index) => (
+                <tr key={index}>
+                  <td>{one.symbol}</td>
+                  <td>{word('node', one.node)}</td>
+                  <td>
+                    <Tag kind="warn">{one.kind}</Tag>
+                  </td>
+                  <td className="mono">{one.reason}</td>
+                  <td className="num">{one.elapsed_ms == null ? '–' : format.duration(one.elapsed_ms / 1000)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+      {missing.length > 0 && (
+        <section>
+          <h3 className="table-title">{t('provenance.missing')}</h3>
+          <Pairs rows={missing.map(([name, why]) => [name, why] as const)} />
+        </section>
+      )}
+    </div>
+  )
+}

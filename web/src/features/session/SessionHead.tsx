@@ -1,0 +1,126 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import type { DayResult, Job, Session, Status } from '@/server/types'
+import { signClass, useFormat } from '@/shared/format'
+import { useText } from '@/shared/i18n'
+import { isTyping } from '@/shared/keys'
+import { Icon } from '@/shared/ui/icons'
+import { Figure, HouseTag, StatusMark, Tag } from '@/shared/ui/parts'
+import { QualityTag, qualityOf } from '@/shared/ui/quality'
+
+interface Props {
+  job: Job
+  status: Status
+  date: string
+  model: string
+  session: Session | null
+  day: DayResult | null
+  line: string
+}
+
+/** Which day of whom, what it came to, and the ways to its neighbours. */
+export function SessionHead({ job, status, date, model, session, day, line }: Props) {
+  const t = useText()
+  const format = useFormat()
+  const market = job.simulation?.market ?? null
+  const dates = status.date_range
+  const at = dates.indexOf(date)
+  const previous = at > 0 ? dates[at - 1] : undefined
+  const next = at >= 0 ? dates[at + 1] : undefined
+  useDayKeys(job.job_id, model, previous, next)
+  const isLlm = session?.is_llm ?? job.simulation?.agents.find((agent) => agent.name === model)?.is_llm
+  return (
+    <div className="page-head">
+      <div className="grow">
+        <div className="crumbs">
+          <Link to="/app/runs">{t('nav.runs')}</Link>
+          <span>/</span>
+          <Link to="/app/runs/$jobId" params={{ jobId: job.job_id }}>
+            {job.simulation?.symbols.join(', ')} {job.simulation?.start_date} – {job.simulation?.end_date}
+          </Link>
+        </div>
+        <h1 className="row wrap">
+          <span className="tnum">{date}</span>
+          <span className="second title-span">{format.weekday(date)}</span>
+          <span className="title-span">{model}</span>
+          <HouseTag isLlm={isLlm} />
+        </h1>
+        <div className="facts">
+          <StatusMark status={session?.status ?? 'queued'} />
+          {line === 'live' && session?.status === 'running' && <span className="live">{t('live.on')}</span>}
+          {line === 'broken' && <Tag kind="warn">{t('live.broken')}</Tag>}
+          <QualityTag quality={qualityOf(day?.provenance.data_quality)} />
+          {day?.provenance.point_in_time === 'unverified' && <Tag kind="warn">{t('quality.unverified')}</Tag>}
+          {session?.total_messages != null && <span className="tnum">{t('session.messages', { count: session.total_messages })}</span>}
+          {session?.completed_at && <span className="tnum">{format.duration((Date.parse(session.completed_at) - Date.parse(session.started_at)) / 1000)}</span>}
+        </div>
+        {session?.session_summary && <p className="session-summary">{session.session_summary}</p>}
+        {!session?.session_summary && session?.summary_error && <p className="quiet">{t('session.no.summary', { why: session.summary_error })}</p>}
+      </div>
+      <dl className="figures">
+        <Figure name={t('session.profit')} value={format.gain(day?.daily_metrics.profit, market)} note={day?.daily_metrics.return_pct == null ? undefined : format.change(day.daily_metrics.return_pct / 100)} tone={signClass(day?.daily_metrics.profit)} />
+        <Figure name={t('session.value')} value={format.money(day?.final_position?.portfolio_value ?? day?.starting_position?.portfolio_value, market)} note={t('session.cash', { cash: format.money(day?.final_position?.cash ?? day?.starting_position?.cash, market, 0) })} />
+        <Figure name={t('session.holds')} value={<Holdings day={day} />} />
+      </dl>
+      <div className="row">
+        <DayLink jobId={job.job_id} model={model} date={previous} label={t('keys.previous')} icon="left" />
+        <DayLink jobId={job.job_id} model={model} date={next} label={t('keys.next')} icon="right" />
+      </div>
+    </div>
+  )
+}
+
+function Holdings({ day }: { day: DayResult | null }) {
+  const t = useText()
+  const format = useFormat()
+  const held = day?.final_position?.holdings ?? day?.starting_position?.holdings ?? []
+  if (held.length === 0) return <span className="second">{day?.final_position || day?.starting_position ? t('session.holds.nothing') : '–'}</span>
+  return (
+    <span className="holdings">
+      {held.slice(0, 4).map((one) => (
+        <span key={one.symbol}>
+          {format.quantity(one.quantity)} {one.symbol}
+        </span>
+      ))}
+      {held.length > 4 && <span className="quiet">+{held.length - 4}</span>}
+    </span>
+  )
+}
+
+interface DayLinkProps {
+  jobId: string
+  model: string
+  date: string | undefined
+  label: string
+  icon: 'left' | 'right'
+}
+
+function DayLink({ jobId, model, date, label, icon }: DayLinkProps) {
+  if (date === undefined) {
+    return (
+      <button type="button" className="button" disabled aria-label={label}>
+        <Icon name={icon} />
+      </button>
+    )
+  }
+  return (
+    <Link to="/app/runs/$jobId/$date/$model" params={{ jobId, date, model }} search={(now) => ({ ...now, order: undefined })} className="button" aria-label={`${label}: ${date}`} title={date}>
+      <Icon name={icon} />
+    </Link>
+  )
+}
+
+/** `[` and `]` go to the day before and after. */
+function useDayKeys(jobId: string, model: string, previous: string | undefined, next: string | undefined): void {
+  const navigate = useNavigate()
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent) => {
+      if (isTyping(event)) return
+      const date = event.key === '[' ? previous : event.key === ']' ? next : undefined
+      if (date === undefined) return
+      void navigate({ to: '/app/runs/$jobId/$date/$model', params: { jobId, date, model }, search: (now) => ({ ...now, order: undefined }) })
+    }
+    window.addEventListener('keydown', pressed)
+    return () => window.removeEventListener('keydown', pressed)
+  }, [navigate, jobId, model, previous, next])
+}

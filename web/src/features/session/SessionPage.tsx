@@ -1,0 +1,237 @@
+// One agent on one day: what it was told, said, asked for, decided and did.
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useEffect, useMemo } from 'react'
+import { isTyping } from '@/shared/keys'
+import { useLiveJob } from '@/server/live'
+import { dayResult, exposures as exposuresQuery, job as jobQuery, session as sessionQuery, sessionMemory, status as statusQuery, steps as stepsQuery } from '@/server/queries'
+import { type DayResult, type Degradation, type Exposure, type GivenMemory, hasStopped, type Job, type Session, type Status, type Step } from '@/server/types'
+import { useText } from '@/shared/i18n'
+import { Segments, Tabs } from '@/shared/ui/parts'
+import { Empty, Failed, Loading, Note } from '@/shared/ui/states'
+import { isMissing } from '@/shared/missing'
+import { Transcript } from '@/transcript/Transcript'
+import { isDesk, type Node, nodesOf, placeOf, symbolsOf } from './desk'
+import { DeskGraph } from './DeskGraph'
+import { Instructions } from './Instructions'
+import { MemoryGiven } from './MemoryGiven'
+import { OrdersView } from './OrdersView'
+import { ProvenanceView } from './ProvenanceView'
+import { SessionHead } from './SessionHead'
+import { ShownView } from './ShownView'
+import { TapeView } from './TapeView'
+import { Waterfall } from './Waterfall'
+
+type View = 'talk' | 'orders' | 'shown' | 'memory' | 'provenance' | 'tape'
+const VIEWS: View[] = ['talk', 'orders', 'shown', 'memory', 'provenance', 'tape']
+const NO_STEPS: Step[] = []
+const NO_EXPOSURES: Exposure[] = []
+const NOT_GIVEN: GivenMemory[] = []
+
+export function SessionPage() {
+  const t = useText()
+  const { jobId, date, model } = useParams({ from: '/app/runs/$jobId/$date/$model' })
+  const job = useQuery(jobQuery(jobId))
+  const running = job.data !== undefined && !hasStopped(job.data.status)
+  const line = useLiveJob(jobId, running)
+  const status = useQuery(statusQuery(jobId))
+  const session = useQuery(sessionQuery(jobId, date, model))
+  const day = useQuery(dayResult(jobId, date, model))
+
+  if (job.isPending || session.isPending || status.isPending || day.isPending) {
+    return (
+      <div className="page">
+        <Loading rows={12} />
+      </div>
+    )
+  }
+  if (isMissing(job.error)) {
+    return (
+      <div className="page">
+        <Empty title={t('run.missing')}>
+          <Link to="/app/runs">{t('run.missing.all')}</Link>
+        </Empty>
+      </div>
+    )
+  }
+  const error = job.error ?? session.error ?? status.error ?? day.error
+  if (!job.data || !status.data || (error && !session.data)) {
+    const again = () => void Promise.all([job.refetch(), session.refetch(), status.refetch(), day.refetch()])
+    return (
+      <div className="page">
+        <Failed error={error} retry={again} />
+      </div>
+    )
+  }
+  return (
+    <div className="page">
+      <SessionHead job={job.data} status={status.data} date={date} model={model} session={session.data ?? null} day={day.data ?? null} line={line} />
+      {session.data ? (
+        <Body key={session.data.session_id} job={job.data} status={status.data} session={session.data} day={day.data ?? null} />
+      ) : (
+        <NotBegun status={status.data} date={date} model={model} />
+      )}
+    </div>
+  )
+}
+
+function NotBegun({ status, date, model }: { status: Status; date: string; model: string }) {
+  const t = useText()
+  const detail = status.details.find((one) => one.date === date && one.model === model)
+  if (!detail) return <Empty title={t('session.no.day', { date })} />
+  return (
+    <Empty title={detail.status === 'skipped' ? t('session.skipped') : t('session.not.begun')}>
+      <p className="second">{detail.error ?? (detail.status === 'skipped' ? t('session.skipped.why') : t('session.not.begun.why'))}</p>
+    </Empty>
+  )
+}
+
+interface BodyProps {
+  job: Job
+  status: Status
+  session: Session
+  day: DayResult | null
+}
+
+function Body({ job, session, day }: BodyProps) {
+  const t = useText()
+  const navigate = useNavigate({ from: '/app/runs/$jobId/$date/$model' })
+  const search = useSearch({ from: '/app/runs/$jobId/$date/$model' })
+  const steps = useQuery(stepsQuery(job.job_id, session.session_id))
+  const shown = useQuery(exposuresQuery(job.job_id, session.session_id))
+  const given = useQuery(sessionMemory(job.job_id, session.session_id))
+  const running = session.status === 'running' && !hasStopped(job.status)
+  const lost = (day?.provenance.degradations ?? []) as unknown as Degradation[]
+  const nodes = useMemo(
+    () => nodesOf(steps.data ?? NO_STEPS, session.conversation ?? [], (day?.provenance.degradations ?? []) as unknown as Degradation[], running),
+    [steps.data, session.conversation, day?.provenance.degradations, running],
+  )
+  const desk = isDesk(nodes)
+  const symbols = symbolsOf(nodes)
+  const symbol = search.symbol !== undefined && symbols.includes(search.symbol) ? search.symbol : (symbols[0] ?? null)
+  const ofSymbol = useMemo(() => nodes.filter((node) => node.symbol === symbol || node.symbol === null), [nodes, symbol])
+  const selected = search.node === undefined ? null : (placeOf(`${search.node}/x`).scope ?? null)
+  const view = VIEWS.find((one) => one === search.view) ?? 'talk'
+  const go = (part: { node?: string | undefined; view?: string | undefined; symbol?: string | undefined }) =>
+    void navigate({ search: (now) => ({ ...now, ...part }), replace: true, resetScroll: false })
+  const select = (scope: string | null) => go({ node: scope ?? undefined })
+  const goTo = (scope: string, path: string) => {
+    const place = placeOf(path)
+    go({ node: `${scope}`, view: undefined, symbol: place.symbol ?? search.symbol })
+  }
+  useNodeKeys(ofSymbol, selected, select)
+
+  const inNode = (path: string) => selected === null || placeOf(path).scope === selected
+  const talk = useMemo(() => {
+    const all = session.conversation ?? []
+    if (selected !== null) return all.filter((message) => placeOf(message.path).scope === selected)
+    if (!desk) return all
+    return all.filter((message) => placeOf(message.path).symbol === symbol || placeOf(message.path).symbol === null)
+  }, [session.conversation, selected, desk, symbol])
+  const reads = (shown.data ?? NO_EXPOSURES).filter((one) => inNode(one.path))
+  const tape = (steps.data ?? NO_STEPS).filter((one) => inNode(one.path))
+  const orders = (day?.trades.length ?? 0) + (day?.rejections.length ?? 0)
+  const remembered = (given.data ?? NOT_GIVEN).reduce((sum, one) => sum + one.items.length, 0)
+
+  return (
+    <>
+      {day?.metadata.error && (
+        <Note kind="bad" title={t('session.failed')}>
+          {day.metadata.error}
+        </Note>
+      )}
+      {lost.length > 0 && <Degraded lost={lost} onGo={(node) => select(nodes.find((one) => one.name === node.node && (node.symbol == null || one.symbol === node.symbol))?.scope ?? null)} />}
+      {desk && (
+        <section className="panel" aria-label={t('desk.graph')}>
+          <div className="panel-head">
+            <h2>{t('desk.graph')}</h2>
+            {symbols.length > 1 && <Segments label={t('word.symbol')} value={symbol ?? ''} onChange={(value) => go({ symbol: value, node: undefined })} choices={symbols.map((value) => ({ value, label: value }))} />}
+            <span className="quiet grow">{t('desk.hint')}</span>
+            {selected && (
+              <button type="button" className="button small" onClick={() => select(null)}>
+                {t('desk.all')}
+              </button>
+            )}
+          </div>
+          <DeskGraph nodes={ofSymbol} selected={selected} onSelect={select} />
+        </section>
+      )}
+      <div className="session-columns">
+        <section className="panel session-time" aria-label={t('waterfall.label')}>
+          <div className="panel-head">
+            <h2>{t('waterfall.label')}</h2>
+          </div>
+          {steps.isPending ? <Loading rows={6} /> : steps.error && !steps.data ? <Failed error={steps.error} /> : <Waterfall nodes={ofSymbol} selected={selected} onSelect={select} byCall={!desk} />}
+        </section>
+        <section className="panel session-detail" aria-label={selected ?? t('session.whole')}>
+          <Tabs<View>
+            label={t('session.views')}
+            value={view}
+            onChange={(value) => go({ view: value === 'talk' ? undefined : value })}
+            choices={[
+              { value: 'talk', label: t('session.talk'), count: talk.length },
+              { value: 'orders', label: t('session.orders'), count: orders },
+              { value: 'shown', label: t('session.shown'), count: reads.length },
+              { value: 'memory', label: t('session.memory'), count: remembered },
+              { value: 'provenance', label: t('session.provenance') },
+              { value: 'tape', label: t('session.tape'), count: tape.length },
+            ]}
+          >
+            {view === 'talk' && (
+              <>
+                <Instructions instructions={session.instructions ?? []} node={selected ?? (desk ? null : 'solo#1')} />
+                {talk.length === 0 ? (
+                  <Empty title={selected ? t('node.silent') : t('session.silent')} />
+                ) : (
+                  <Transcript key={selected ?? ''} messages={talk} showsNodes={desk && selected === null} follows={running} onPath={(path) => select(placeOf(path).scope)} />
+                )}
+              </>
+            )}
+            {view === 'orders' &&
+              (day ? (
+                <OrdersView session={session} day={day} steps={steps.data ?? NO_STEPS} exposures={shown.data ?? NO_EXPOSURES} given={given.data ?? NOT_GIVEN} market={job.simulation?.market ?? null} open={search.order} onGo={goTo} />
+              ) : (
+                <Empty title={t('session.open')} />
+              ))}
+            {view === 'shown' && <ShownView reads={reads} pending={shown.isPending} error={shown.error} dataset={job.simulation?.dataset.name ?? ''} />}
+            {view === 'memory' && <MemoryGiven given={given.data} error={given.error} />}
+            {view === 'provenance' && <ProvenanceView job={job} session={session} day={day} symbol={desk ? symbol : null} />}
+            {view === 'tape' && <TapeView steps={tape} pending={steps.isPending} error={steps.error} />}
+          </Tabs>
+        </section>
+      </div>
+    </>
+  )
+}
+
+/** What degraded this day, and the way to the node. */
+function Degraded({ lost, onGo }: { lost: Degradation[]; onGo: (lost: Degradation) => void }) {
+  const t = useText()
+  return (
+    <Note kind="warn" title={t('session.degraded')}>
+      <p>{t('session.degraded.why')}</p>
+      <div className="row wrap">
+        {lost.map((one, index) => (
+          <button key={index} type="button" className="button small" onClick={() => onGo(one)}>
+            {one.symbol ? `${one.symbol} · ` : ''}
+            {one.node}: {one.reason}
+          </button>
+        ))}
+      </div>
+    </Note>
+  )
+}
+
+/** `j` and `k` walk the nodes. */
+function useNodeKeys(nodes: Node[], selected: string | null, select: (scope: string | null) => void): void {
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent) => {
+      if (isTyping(event) || (event.key !== 'j' && event.key !== 'k')) return
+      const at = nodes.findIndex((node) => node.scope === selected)
+      const to = event.key === 'j' ? at + 1 : at < 0 ? nodes.length - 1 : at - 1
+      select(nodes[to]?.scope ?? null)
+    }
+    window.addEventListener('keydown', pressed)
+    return () => window.removeEventListener('keydown', pressed)
+  })
+}

@@ -1,0 +1,59 @@
+// What was read of the market, and when the newest of it became known.
+import { Link } from '@tanstack/react-router'
+import type { Exposure } from '@/server/types'
+import { useFormat } from '@/shared/format'
+import { useText } from '@/shared/i18n'
+import { Empty, Failed, Loading } from '@/shared/ui/states'
+import { bySeries } from './lineage'
+
+interface Props {
+  reads: Exposure[]
+  pending: boolean
+  error: Error | null
+  dataset: string
+}
+
+export function ShownView({ reads, pending, error, dataset }: Props) {
+  const t = useText()
+  const format = useFormat()
+  if (pending) return <Loading />
+  if (error && reads.length === 0) return <Failed error={error} />
+  if (reads.length === 0) return <Empty title={t('shown.none')} />
+  return (
+    <div className="scroll-x tall">
+      <p className="panel-body second">
+        {t('shown.what')}{' '}
+        <Link to="/app/data" search={{ dataset }}>
+          {dataset}
+        </Link>
+      </p>
+      <table className="grid-table">
+        <thead>
+          <tr>
+            <th>{t('shown.series')}</th>
+            <th className="num">{t('shown.reads')}</th>
+            <th className="num">{t('shown.most.rows')}</th>
+            <th>{t('shown.span')}</th>
+            <th>{t('shown.newest')}</th>
+            <th>{t('shown.by')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {bySeries(reads).map((one) => (
+            <tr key={one.series}>
+              <td className="mono top">{one.series}</td>
+              <td className="num top">{format.count(one.reads)}</td>
+              <td className="num top">{format.count(one.rows)}</td>
+              <td className="tnum nowrap top">{one.first === one.last ? one.last : `${one.first} – ${one.last}`}</td>
+              <td className="tnum nowrap top">{format.instant(one.known)}</td>
+              <td className="mono quiet top" title={one.paths.join('\n')}>
+                {one.paths.slice(0, 3).join(', ')}
+                {one.paths.length > 3 ? ` +${one.paths.length - 3}` : ''}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

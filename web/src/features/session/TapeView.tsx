@@ -1,0 +1,56 @@
+// The steps of a session, as they stand on its tape.
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useRef } from 'react'
+import type { Step } from '@/server/types'
+import { useFormat } from '@/shared/format'
+import { useText } from '@/shared/i18n'
+import { Tag } from '@/shared/ui/parts'
+import { Empty, Failed, Loading } from '@/shared/ui/states'
+
+interface Props {
+  steps: Step[]
+  pending: boolean
+  error: Error | null
+}
+
+export function TapeView({ steps, pending, error }: Props) {
+  const t = useText()
+  const format = useFormat()
+  const box = useRef<HTMLDivElement>(null)
+  const rows = useVirtualizer({ count: steps.length, getScrollElement: () => box.current, estimateSize: () => 26, overscan: 20 })
+  if (pending) return <Loading />
+  if (error && steps.length === 0) return <Failed error={error} />
+  if (steps.length === 0) return <Empty title={t('tape.none')} />
+  return (
+    // A region that scrolls must be reached by the keyboard.
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <div className="tape" ref={box} tabIndex={0} role="region" aria-label={t('session.tape')}>
+      <div className="transcript-space" style={{ height: rows.getTotalSize() }}>
+        {rows.getVirtualItems().map((row) => {
+          const step = steps[row.index]
+          if (!step) return null
+          const took = step.ended_at ? (Date.parse(step.ended_at) - Date.parse(step.started_at)) / 1000 : null
+          const bad = step.outcome != null && step.outcome !== 'ok'
+          return (
+            <div key={row.key} className="tape-row" style={{ transform: `translateY(${row.start}px)` }}>
+              <span className="quiet num tape-seq">{step.seq ?? ''}</span>
+              <span className="mono clip grow" title={step.path}>
+                {step.path}
+              </span>
+              <span className="second">{step.kind}</span>
+              {step.reused_from && <Tag title={step.reused_from}>{t('tape.reused')}</Tag>}
+              {step.attempts > 1 && <Tag kind="warn">{t('tape.attempts', { count: step.attempts })}</Tag>}
+              {step.interrupted > 0 && <Tag kind="warn">{t('tape.interrupted', { count: step.interrupted })}</Tag>}
+              {bad || step.state !== 'done' ? <Tag kind="warn">{step.outcome ?? step.state}</Tag> : null}
+              <span className="num second tape-tokens">{step.input_tokens + step.output_tokens > 0 ? `${format.compact(step.input_tokens)}→${format.compact(step.output_tokens)}` : ''}</span>
+              <span className="num second tape-took">{took === null ? '' : format.duration(took)}</span>
+              <code className="quiet tape-hash" title={step.hash ?? step.digest}>
+                {(step.hash ?? step.digest).slice(0, 8)}
+              </code>
+            </div>
+          )
+        })}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,77 @@
+import { expect, it } from 'vitest'
+import type { Step } from '@/server/types'
+import { isDesk, nodesOf, phaseTotal, placeOf, symbolsOf } from './desk'
+
+const step = (path: string, from: number, to: number | null, part: Partial<Step> = {}): Step => ({
+  path,
+  kind: 'model',
+  class: 'external',
+  state: to === null ? 'intent' : 'done',
+  outcome: to === null ? null : 'ok',
+  detached: false,
+  seq: 1,
+  digest: 'd',
+  request_ref: null,
+  outcome_ref: null,
+  reused_from: null,
+  attempts: 1,
+  interrupted: 0,
+  input_tokens: 10,
+  output_tokens: 2,
+  cost_usd: 0,
+  started_at: new Date(from).toISOString(),
+  ended_at: to === null ? null : new Date(to).toISOString(),
+  hash: null,
+  ...part,
+})
+
+it('knows a step’s place by its path', () => {
+  expect(placeOf('AAPL/Trader#2/model#1')).toEqual({ scope: 'AAPL/Trader#2', symbol: 'AAPL', name: 'Trader', round: 2 })
+  expect(placeOf('solo#1/read#3')).toEqual({ scope: 'solo#1', symbol: null, name: 'solo', round: 1 })
+})
+
+it('makes nodes of steps, in the order of the graph, with their spans since the first call', () => {
+  const steps = [
+    step('AAPL/Trader#1/model#1', 3000, 4000),
+    step('AAPL/Market Analyst#1/model#1', 1000, 1500),
+    step('AAPL/Market Analyst#1/read#1', 1500, 1500, { class: 'local', kind: 'read' }),
+    step('AAPL/Market Analyst#1/model#2', 1600, 2500),
+    step('AAPL/News Analyst#1/model#1', 1000, 2000),
+    step('AAPL/node#1', 2500, 2500, { class: 'local', kind: 'node' }),
+    step('summary#1/model#1', 9000, 9500, { detached: true }),
+  ]
+  const nodes = nodesOf(steps, [], [], false)
+  expect(nodes.map((node) => [node.name, node.start, node.end, node.calls.length])).toEqual([
+    ['Market Analyst', 0, 1500, 2],
+    ['News Analyst', 0, 1000, 1],
+    ['Trader', 2000, 3000, 1],
+  ])
+  expect(isDesk(nodes)).toBe(true)
+  expect(symbolsOf(nodes)).toEqual(['AAPL'])
+  // Side by side, the analysts took as long as the longer one, not as both.
+  expect(phaseTotal(nodes, 'analyst')).toBe(1500)
+})
+
+it('marks who gave nothing, of the right instrument alone', () => {
+  const steps = [step('AAPL/Bull Researcher#1/model#1', 0, 100), step('IBM/Bull Researcher#1/model#1', 0, 100)]
+  const nodes = nodesOf(steps, [], [{ symbol: 'IBM', node: 'Bull Researcher', kind: 'timeout', reason: 'bull_researcher_timeout', elapsed_ms: 30_000 }], false)
+  expect(nodes.map((node) => [node.symbol, node.state, node.reason, node.end])).toEqual([
+    ['AAPL', 'ok', null, 100],
+    ['IBM', 'degraded', 'bull_researcher_timeout', 30_000],
+  ])
+})
+
+it('shows who is at work and who waits while the session runs', () => {
+  const steps = [step('AAPL/Market Analyst#1/model#1', 0, 100), step('AAPL/Bull Researcher#1/model#1', 100, null)]
+  const states = new Map(nodesOf(steps, [], [], true).map((node) => [node.name, node.state]))
+  expect(states.get('Market Analyst')).toBe('ok')
+  expect(states.get('Bull Researcher')).toBe('running')
+  expect(states.get('Portfolio Manager')).toBe('waiting')
+  // The research has begun: an analyst who has said nothing was not asked.
+  expect(states.has('News Analyst')).toBe(false)
+})
+
+it('holds with nothing at all', () => {
+  expect(nodesOf([], [], [], false)).toEqual([])
+  expect(nodesOf([], [], [], true)).toEqual([])
+})

@@ -1,0 +1,169 @@
+// What the reader chooses, how the server is, and who may use it.
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { access, health } from '@/server/queries'
+import { useFormat } from '@/shared/format'
+import { useText } from '@/shared/i18n'
+import { changeSettings, type PnlColours, type Settings, useSettings } from '@/shared/settings'
+import { Pairs, Segments, StatusMark, Tag } from '@/shared/ui/parts'
+import { Command, Failed, Loading, Note } from '@/shared/ui/states'
+import { Doctor } from './Doctor'
+
+export function SettingsPage() {
+  const t = useText()
+  return (
+    <div className="page">
+      <div className="page-head">
+        <h1 className="grow">{t('nav.settings')}</h1>
+      </div>
+      <Reading />
+      <Server />
+      <Doctor />
+      <section className="panel" aria-label={t('settings.access')}>
+        <div className="panel-head">
+          <h2>{t('settings.access')}</h2>
+        </div>
+        <div className="panel-body stack">
+          <p>{t('settings.access.what', { host: window.location.host })}</p>
+          <Known />
+          <p className="second">{t('settings.access.how')}</p>
+        </div>
+      </section>
+      <section className="panel" aria-label={t('settings.about')}>
+        <div className="panel-head">
+          <h2>{t('settings.about')}</h2>
+        </div>
+        <div className="panel-body stack">
+          <p>{t('settings.about.paper')}</p>
+          <p className="second">{t('settings.about.charts')}</p>
+          <p>
+            <a href="/docs/">{t('settings.api')}</a> · <a href="/openapi.json">OpenAPI</a>
+          </p>
+        </div>
+      </section>
+    </div>
+  )
+}
+
+/** As whom one is here. */
+function Known() {
+  const t = useText()
+  const { data } = useQuery(access())
+  if (!data?.required) return data === undefined ? null : <p>{t('settings.access.open')}</p>
+  return (
+    <form method="post" action="/logout" className="row wrap">
+      <span>{t('settings.access.as', { name: data.name ?? '', scope: t(data.scope === 'operate' ? 'settings.access.operate' : 'settings.access.read') })}</span>
+      <button type="submit" className="button small">
+        {t('settings.access.leave')}
+      </button>
+    </form>
+  )
+}
+
+function Reading() {
+  const t = useText()
+  const settings = useSettings()
+  const format = useFormat()
+  return (
+    <section className="panel" aria-label={t('settings.reading')}>
+      <div className="panel-head">
+        <h2>{t('settings.reading')}</h2>
+        <span className="quiet">{t('settings.reading.kept')}</span>
+      </div>
+      <div className="panel-body stack sections">
+        <Row name={t('settings.language')}>
+          <Segments<Settings['language']>
+            label={t('settings.language')}
+            value={settings.language}
+            onChange={(language) => changeSettings({ language })}
+            choices={[
+              { value: 'auto', label: t('settings.browser') },
+              { value: 'en', label: 'English' },
+              { value: 'zh', label: '中文' },
+            ]}
+          />
+        </Row>
+        <Row name={t('settings.theme')}>
+          <Segments<Settings['theme']>
+            label={t('settings.theme')}
+            value={settings.theme}
+            onChange={(theme) => changeSettings({ theme })}
+            choices={[
+              { value: 'auto', label: t('settings.system') },
+              { value: 'light', label: t('settings.light') },
+              { value: 'dark', label: t('settings.dark') },
+            ]}
+          />
+        </Row>
+        <Row name={t('settings.pnl')}>
+          <Segments<PnlColours>
+            label={t('settings.pnl')}
+            value={settings.pnl}
+            onChange={(pnl) => changeSettings({ pnl })}
+            choices={[
+              { value: 'auto', label: t('settings.pnl.auto') },
+              { value: 'green-up', label: t('settings.pnl.green') },
+              { value: 'red-up', label: t('settings.pnl.red') },
+              { value: 'blue-up', label: t('settings.pnl.blue') },
+            ]}
+          />
+          <span className="tnum">
+            <span className="up">{format.change(0.0123)}</span> <span className="down">{format.change(-0.0123)}</span>
+          </span>
+        </Row>
+        <Row name={t('settings.summary')}>
+          <label className="check">
+            <input type="checkbox" checked={settings.showActionSummary} onChange={(event) => changeSettings({ showActionSummary: event.target.checked })} />
+            {t('settings.summary.show')}
+          </label>
+        </Row>
+      </div>
+    </section>
+  )
+}
+
+function Row({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="row wrap settings-row">
+      <span className="label">{name}</span>
+      {children}
+    </div>
+  )
+}
+
+function Server() {
+  const t = useText()
+  const found = useQuery(health())
+  const data = found.data
+  return (
+    <section className="panel" aria-label={t('settings.server')}>
+      <div className="panel-head">
+        <h2>{t('settings.server')}</h2>
+        {data && <StatusMark status={data.status === 'ok' ? 'completed' : 'failed'} />}
+      </div>
+      {found.isPending && <Loading rows={3} />}
+      {found.error && <Failed error={found.error} retry={() => void found.refetch()} />}
+      {data && (
+        <div className="panel-body stack">
+          <Pairs
+            rows={[
+              [t('settings.version'), data.version],
+              [t('settings.mode'), data.is_dev_mode ? <Tag kind="warn">{data.deployment_mode}</Tag> : data.deployment_mode],
+            ]}
+          />
+          {data.problems.map((problem) => (
+            <Note key={problem} kind="bad">
+              {problem}
+            </Note>
+          ))}
+          {data.warnings.map((warning) => (
+            <Note key={warning} kind="warn">
+              {warning}
+            </Note>
+          ))}
+          <Command text="papertape config show" />
+        </div>
+      )}
+    </section>
+  )
+}

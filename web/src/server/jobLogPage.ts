@@ -1,0 +1,27 @@
+import type { ActionsAnswer, JobLogAnswer } from './actions'
+import { address, send } from './client'
+import type { PageQuery } from './jobLogFollower'
+
+/** A page of a job's log, by the route of its plan where it has one. */
+export async function jobLogPage(
+  jobId: string,
+  planId: number | null | undefined,
+  query: PageQuery,
+  signal: AbortSignal,
+): Promise<JobLogAnswer> {
+  const names = { job: jobId, plan: planId ?? '' }
+  const base = planId == null ? '/jobs/{job}' : '/plans/{plan}/jobs/{job}'
+  if (query.before != null && planId != null) {
+    // Older rows of a plan's job have a route of their own, which does not repeat the job.
+    const url = address(`${base}/actions`, names, { before: query.before, limit: query.limit })
+    const page = await send<ActionsAnswer>('GET', url, undefined, signal)
+    return { ...page, job: { job_id: jobId } as JobLogAnswer['job'] }
+  }
+  const asked = {
+    cursor: query.cursor,
+    before: query.before,
+    limit: query.limit,
+    retries: query.retries,
+  }
+  return send('GET', address(base, names, asked), undefined, signal)
+}

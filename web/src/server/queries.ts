@@ -1,0 +1,332 @@
+// What can be asked, each with its key in the cache. Keys of one job begin with ['job', id], so that its
+// stream can say at once that all of them are old.
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { ChatSession, ChatSessionAnswer, Plan, PlanJob, Task } from './actions'
+import { address, ApiError, read, send } from './client'
+import type { Bar, DayResults, Exposure, Health, RangeResults, Session, Step } from './types'
+import { hasStopped } from './types'
+
+const FOR_EVER = Number.POSITIVE_INFINITY
+
+/** `null` where there is nothing of the kind. */
+async function orNull<T>(asked: Promise<T>): Promise<T | null> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null
+    throw error
+  }
+}
+
+export const health = () =>
+  queryOptions({
+    queryKey: ['health'],
+    // A server that is not well answers 503, with the same shape.
+    queryFn: async ({ signal }) => {
+      const response = await fetch('/health', { signal })
+      return (await response.json()) as Health
+    },
+    refetchInterval: 30_000,
+    retry: 1,
+  })
+
+/** Who the server takes the reader for. */
+export interface Access {
+  required: boolean
+  name: string | null
+  scope: 'read' | 'operate'
+}
+
+/** `null`: the server does not say, so that whoever reaches it may do everything. */
+export const access = () =>
+  queryOptions({
+    queryKey: ['access'],
+    queryFn: ({ signal }) => orNull(send<Access>('GET', '/access', undefined, signal)),
+    staleTime: 60_000,
+  })
+
+export const jobs = (filter: { kind?: string; status?: string } = {}) =>
+  infiniteQueryOptions({
+    queryKey: ['jobs', filter],
+    queryFn: ({ pageParam, signal }) =>
+      read('/jobs', {}, { ...filter, limit: 40, cursor: pageParam } as never, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    refetchInterval: (query) => {
+      const found = query.state.data?.pages.flatMap((page) => page.jobs) ?? []
+      return found.some((job) => !hasStopped(job.status)) ? 4000 : 20_000
+    },
+  })
+
+export const job = (id: string) =>
+  queryOptions({
+    queryKey: ['job', id, 'summary'],
+    queryFn: async ({ signal }) => (await read('/jobs/{job_id}', { job_id: id }, undefined, signal)).job,
+  })
+
+export const status = (id: string) =>
+  queryOptions({
+    queryKey: ['job', id, 'status'],
+    queryFn: ({ signal }) => read('/simulate/status/{job_id}', { job_id: id }, undefined, signal),
+  })
+
+/** Returns by agent of one job; `null` where no day of it is closed. */
+export const jobResults = (id: string) =>
+  queryOptions({
+    queryKey: ['job', id, 'results'],
+    queryFn: async ({ signal }) =>
+      (await orNull(read('/results', {}, { job_id: id }, signal))) as RangeResults | null,
+    staleTime: 30_000,
+  })
+
+export const dayResult = (id: string, date: string, model: string) =>
+  queryOptions({
+    queryKey: ['job', id, 'day', date, model],
+    queryFn: async ({ signal }) => {
+      const found = await orNull(read('/results', {}, { job_id: id, date, model }, signal))
+      return (found as DayResults | null)?.results[0] ?? null
+    },
+  })
+
+/** All sessions of a job with what they booked, without their conversations. */
+export const jobSessions = (id: string) =>
+  queryOptions({
+    queryKey: ['job', id, 'sessions'],
+    queryFn: async ({ signal }) => {
+      const sessions: Session[] = []
+      let cursor: string | undefined
+      do {
+        const page = await orNull(read('/reasoning', {}, { job_id: id, limit: 200, cursor }, signal))
+        sessions.push(...(page?.sessions ?? []))
+        cursor = page?.next_cursor ?? undefined
+      } while (cursor)
+      return sessions
+    },
+    staleTime: 30_000,
+  })
+
+/** One session, with its whole conversation. */
+export const session = (id: string, date: string, model: string) =>
+  queryOptions({
+    queryKey: ['job', id, 'session', date, model],
+    queryFn: async ({ signal }) => {
+      const query = { job_id: id, date, model, include_full_conversation: true }
+      return (await orNull(read('/reasoning', {}, query, signal)))?.sessions[0] ?? null
+    },
+  })
+
+export const steps = (jobId: string, id: number | undefined) =>
+  queryOptions({
+    queryKey: ['job', jobId, 'steps', id],
+    enabled: id !== undefined,
+    queryFn: async ({ signal }) => {
+      const all: Step[] = []
+      let cursor: string | undefined
+      do {
+        const names = { session_id: id as number }
+        const page = await read('/sessions/{session_id}/steps', names, { limit: 200, cursor }, signal)
+        all.push(...page.steps)
+        cursor = page.next_cursor ?? undefined
+      } while (cursor)
+      return all
+    },
+  })
+
+export const exposures = (jobId: string, id: number | undefined) =>
+  queryOptions({
+    queryKey: ['job', jobId, 'exposures', id],
+    enabled: id !== undefined,
+    queryFn: async ({ signal }) => {
+      const all: Exposure[] = []
+      let cursor: string | undefined
+      do {
+        const names = { session_id: id as number }
+        const page = await read('/sessions/{session_id}/exposures', names, { limit: 200, cursor }, signal)
+        all.push(...page.exposures)
+        cursor = page.next_cursor ?? undefined
+      } while (cursor)
+      return all
+    },
+  })
+
+export const sessionMemory = (jobId: string, id: number | undefined) =>
+  queryOptions({
+    queryKey: ['job', jobId, 'memory', id],
+    enabled: id !== undefined,
+    queryFn: async ({ signal }) =>
+      (await orNull(read('/sessions/{session_id}/memory', { session_id: id as number }, undefined, signal)))?.given ?? [],
+  })
+
+export const sessionLive = (jobId: string, id: number | undefined, ticker: string) =>
+  queryOptions({
+    queryKey: ['job', jobId, 'live', id, ticker],
+    enabled: id !== undefined && ticker !== '',
+    queryFn: async ({ signal }) => {
+      try {
+        return await read('/sessions/{session_id}/live', { session_id: id as number }, { ticker }, signal)
+      } catch (error) {
+        // 409: it is still under way. 400 and 404: it is no desk's.
+        if (error instanceof ApiError && [400, 404, 409].includes(error.status)) return null
+        throw error
+      }
+    },
+  })
+
+export const datasets = () =>
+  queryOptions({
+    queryKey: ['datasets'],
+    queryFn: async ({ signal }) => (await read('/datasets', {}, { limit: 200 }, signal)).datasets,
+    staleTime: 60_000,
+  })
+
+/** Daily bars of a dataset, which never changes; `null` where the dataset is not at hand any more. */
+export const bars = (dataset: string, symbol: string, from?: string, to?: string) =>
+  queryOptions({
+    queryKey: ['bars', dataset, symbol, from, to],
+    enabled: dataset !== '' && symbol !== '',
+    staleTime: FOR_EVER,
+    queryFn: async ({ signal }) => {
+      const all: Bar[] = []
+      let cursor: string | undefined
+      do {
+        const query = { symbol, start_date: from || undefined, end_date: to || undefined, cursor }
+        const page = await orNull(read('/datasets/{name}/bars', { name: dataset }, query, signal))
+        if (!page) return null
+        all.push(...page.bars)
+        cursor = page.next_cursor ?? undefined
+      } while (cursor)
+      return all
+    },
+  })
+
+export interface MemoryFilter {
+  model?: string | undefined
+  job_id?: string | undefined
+}
+
+export const rounds = (filter: MemoryFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['memory', 'rounds', filter],
+    queryFn: ({ pageParam, signal }) =>
+      read('/memory/rounds', {}, { ...filter, limit: 50, cursor: pageParam }, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+  })
+
+export const openPositions = (filter: MemoryFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['memory', 'open', filter],
+    queryFn: ({ pageParam, signal }) =>
+      read('/memory/open-positions', {}, { ...filter, limit: 50, cursor: pageParam }, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+  })
+
+export interface TradesFilter extends MemoryFilter {
+  query?: string | undefined
+  symbol?: string | undefined
+  side?: 'long' | 'short' | undefined
+  tag?: string | undefined
+  min_pnl?: number | undefined
+  max_pnl?: number | undefined
+  from?: string | undefined
+  to?: string | undefined
+}
+
+export const trades = (filter: TradesFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['memory', 'trades', filter],
+    queryFn: ({ pageParam, signal }) =>
+      read('/memory/trades', {}, { ...filter, limit: 40, cursor: pageParam }, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    placeholderData: keepPreviousData,
+  })
+
+export const archives = (filter: MemoryFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['memory', 'archives', filter],
+    queryFn: ({ pageParam, signal }) =>
+      read('/memory/archives', {}, { ...filter, limit: 50, cursor: pageParam }, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+  })
+
+// --- The assistant's. A server without it answers 404: `null`.
+
+export const chats = () =>
+  queryOptions({
+    queryKey: ['chats'],
+    queryFn: ({ signal }) =>
+      orNull(send<{ sessions: ChatSession[]; next_cursor: string | null }>('GET', '/chat/sessions?limit=100', undefined, signal)),
+  })
+
+export const chat = (id: string) =>
+  queryOptions({
+    queryKey: ['chat', id],
+    queryFn: ({ signal }) =>
+      orNull(send<ChatSessionAnswer>('GET', address('/chat/sessions/{id}', { id }, { limit: 200 }), undefined, signal)),
+  })
+
+export const plans = () =>
+  queryOptions({
+    queryKey: ['plans'],
+    queryFn: ({ signal }) =>
+      orNull(send<{ plans: Plan[]; next_cursor: string | null }>('GET', '/plans?limit=100', undefined, signal)),
+  })
+
+export const plan = (id: number) =>
+  queryOptions({
+    queryKey: ['plan', id],
+    queryFn: ({ signal }) => orNull(send<{ plan: Plan }>('GET', `/plans/${id}`, undefined, signal)),
+  })
+
+export const planJobs = (id: number) =>
+  queryOptions({
+    queryKey: ['plan', id, 'jobs'],
+    queryFn: ({ signal }) => orNull(send<{ jobs: PlanJob[] }>('GET', `/plans/${id}/jobs?limit=20`, undefined, signal)),
+  })
+
+export const tasks = (id: number) =>
+  queryOptions({
+    queryKey: ['plan', id, 'tasks'],
+    queryFn: ({ signal }) => orNull(send<{ tasks: Task[] }>('GET', `/plans/${id}/tasks`, undefined, signal)),
+  })
+
+/** A set of ticker-days under one label. */
+export interface Cohort {
+  label: string
+  run_count: number
+  ok_count: number
+  error_count: number
+  degraded_run_count: number
+  error_rate: number
+  degraded_rate: number
+  median_total_elapsed_ms: number | null
+  iqr_total_elapsed_ms: number | null
+  median_phase_elapsed_ms: Record<string, number | null>
+  iqr_phase_elapsed_ms: Record<string, number | null>
+  median_final_history_len: number | null
+}
+
+/** Two cohorts compared. */
+export interface Report {
+  label_a: string
+  label_b: string
+  cohorts: Record<string, Cohort>
+  comparison: {
+    faster_label: string | null
+    lower_degradation_label: string | null
+    lower_error_rate_label: string | null
+    recommended_label: string | null
+    why: string
+  }
+  differences: { name: string; a: string; b: string }[]
+  flags: string[]
+}
+
+export const compare = (a: string, b: string, vary: string) =>
+  queryOptions({
+    queryKey: ['compare', a, b, vary],
+    queryFn: ({ signal }) => send<Report>('GET', address('/profiles/compare', {}, { a, b, vary }), undefined, signal),
+  })

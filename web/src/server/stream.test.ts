@@ -1,0 +1,53 @@
+import { http, HttpResponse } from 'msw'
+import { expect, it } from 'vitest'
+import { network, sse, streamOf } from '@/test/network'
+import type { ApiError } from './client'
+import { type JobEvent, readStream, StreamBroken } from './stream'
+
+const job = { job_id: 'job-1', kind: 'simulate', status: 'running', error: null }
+
+async function read(reply: () => Response | Promise<Response>, after?: number) {
+  const events: JobEvent[] = []
+  const asked: (string | null)[] = []
+  network.use(
+    http.get('/jobs/job-1/stream', ({ request }) => {
+      asked.push(request.headers.get('Last-Event-ID'))
+      return reply() as never
+    }),
+  )
+  const stop = new AbortController()
+  const done = readStream('job-1', { signal: stop.signal, after: after ?? null, onEvent: (event) => events.push(event) })
+  return { events, asked, done }
+}
+
+it('reads events, split anywhere, to the end', async () => {
+  const whole = sse('snapshot', 4, { job, log_entry: null, cursor: 4, event: null }) + sse('message', 5, { job, event: { n: '早' } }) + ': still here\n\n' + sse('end', 6, { job: { ...job, status: 'completed' } })
+  const { events, done } = await read(() => streamOf([whole.slice(0, 31), whole.slice(31, 170), whole.slice(170)]))
+  await done
+  expect(events.map((event) => [event.name, event.id])).toEqual([
+    ['snapshot', 4],
+    ['message', 5],
+    ['end', 6],
+  ])
+  expect(events[1]?.event).toEqual({ n: '早' })
+  expect(events[2]?.job?.status).toBe('completed')
+})
+
+it('tells a break from an end, and goes on behind the last event', async () => {
+  const { asked, done } = await read(() => streamOf([sse('order', 9, { job })]), 8)
+  await expect(done).rejects.toBeInstanceOf(StreamBroken)
+  expect(asked).toEqual(['8'])
+})
+
+it('ends at 204, and passes a refusal on', async () => {
+  const ended = await read(() => new HttpResponse(null, { status: 204 }))
+  await ended.done
+  const refused = await read(() => HttpResponse.json({ error: 'not_found', message: 'there is no job' }, { status: 404 }))
+  await expect(refused.done).rejects.toMatchObject({ status: 404, code: 'not_found' } satisfies Partial<ApiError>)
+})
+
+it('gives events that may be lost without an id', async () => {
+  const { events, done } = await read(() => streamOf([sse('delta', null, { text: 'Hel' }), sse('end', 3, { job })]))
+  await done
+  expect(events[0]).toMatchObject({ name: 'delta', id: null, event: { text: 'Hel' } })
+})

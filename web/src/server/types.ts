@@ -1,0 +1,79 @@
+// Names for the shapes of the API, as the generated document has them.
+import type { components } from './schema'
+
+type Schemas = components['schemas']
+
+export type Job = Schemas['JobSummary']
+export type Jobs = Schemas['JobsAnswer']
+export type Status = Schemas['StatusAnswer']
+export type DayDetail = Schemas['DayDetail']
+export type Usage = Schemas['UsageSummary']
+export type RangeResults = Schemas['RangeResults']
+export type RangeResult = Schemas['RangeResult']
+export type DayResults = Schemas['DayResults']
+export type DayResult = Schemas['DayResult']
+export type Metrics = Schemas['Metrics']
+export type Trade = Schemas['Trade']
+export type Rejected = Schemas['Rejected']
+export type Session = Schemas['SessionAnswer']
+export type Message = Schemas['MessageAnswer']
+export type Position = Schemas['PositionAnswer']
+export type Step = Schemas['StepAnswer']
+export type Exposure = Schemas['ExposureAnswer']
+export type GivenMemory = Schemas['GivenAnswer']
+export type GivenItem = Schemas['GivenItem']
+export type Live = Schemas['LiveAnswer']
+export type Dataset = Schemas['DatasetAnswer']
+export type Bar = Schemas['BarAnswer']
+export type Round = Schemas['RoundAnswer']
+export type OpenPosition = Schemas['OpenPositionAnswer']
+export type Reflection = Schemas['ReflectionAnswer']
+export type Trades = Schemas['TradesAnswer']
+export type Archive = Schemas['ArchiveAnswer']
+export type Health = Schemas['HealthAnswer']
+export type Trigger = Schemas['TriggerBody']
+export type AgentBody = Schemas['AgentBody']
+export type Queued = Schemas['QueuedAnswer']
+export type Changed = Schemas['ChangedAnswer']
+export type StreamedJob = Schemas['StreamedJob']
+export type StreamData = Schemas['StreamData']
+
+export type JobStatus = Job['status']
+export type DayStatus = DayDetail['status']
+
+/** The six fields of a desk's provenance. */
+export interface Research {
+  research_status: 'full' | 'degraded' | 'failed'
+  research_mode: 'debate' | 'degraded_synthesis'
+  timed_out_nodes: string[]
+  degraded_reason: string | null
+  covered_dimensions: string[]
+  manager_confidence: number | null
+}
+
+/** A node that gave nothing. */
+export interface Degradation {
+  symbol?: string | null
+  node: string
+  kind: 'timeout' | 'error'
+  reason: string
+  elapsed_ms?: number | null
+}
+
+/** How good a day's sample is, in a word. */
+export interface DataQuality {
+  state: 'ok' | 'research_degraded' | 'node_degraded'
+  reason_codes?: string[]
+  sources_missing?: Record<string, string>
+}
+
+/** What became of a desk's orders. */
+export interface Sizing {
+  cuts?: { code: string; message: string; numbers?: Record<string, string>; symbol: string }[]
+  orders?: { code: string | null; order_id: string; quantity: string; side: string; status: string; symbol: string }[]
+}
+
+/** Has the job come to a stop? */
+export function hasStopped(status: string): boolean {
+  return status !== 'queued' && status !== 'running'
+}

@@ -1,0 +1,46 @@
+import { useCallback, useEffect, useRef, useState } from 'react'
+import type { LogJob } from './actions'
+import { type JobLog, JobLogFollower, NOTHING, type Sources } from './jobLogFollower'
+import { jobLogPage } from './jobLogPage'
+import { readStream } from './stream'
+import { pause } from './wait'
+
+export interface FollowedJobLog extends JobLog {
+  loadOlder: () => void
+  retry: () => void
+}
+
+/**
+ * A job's log, as it goes on: a snapshot with its cursor, then the stream. Where the stream breaks, it polls
+ * every five seconds from the cursor, gives up after five failures in a row, and tries the stream again after
+ * each success. When the job has ended the log is read-only.
+ */
+export function useJobLog(
+  jobId: string,
+  initialJob?: LogJob | null,
+  planId?: number | null,
+  sources?: Partial<Sources>,
+): FollowedJobLog {
+  const [state, setState] = useState<JobLog>({ ...NOTHING, job: initialJob ?? null })
+  const follower = useRef<JobLogFollower | null>(null)
+  // Neither is a reason to begin anew: they are what it begins with.
+  const begin = useRef({ initialJob, sources })
+
+  useEffect(() => {
+    const own: Sources = {
+      page: (query, signal) => jobLogPage(jobId, planId, query, signal),
+      stream: (options) => readStream(jobId, options),
+      wait: pause,
+      ...begin.current.sources,
+    }
+    const following = new JobLogFollower(own, setState, begin.current.initialJob)
+    follower.current = following
+    setState(following.current())
+    void following.run()
+    return () => following.close()
+  }, [jobId, planId])
+
+  const loadOlder = useCallback(() => void follower.current?.loadOlder(), [])
+  const retry = useCallback(() => void follower.current?.retry(), [])
+  return { ...state, loadOlder, retry }
+}

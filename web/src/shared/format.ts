@@ -1,0 +1,132 @@
+// Numbers, money and times in the reader's language. Absent figures are a dash, never a zero.
+import { useMemo } from 'react'
+import { useLanguage } from './i18n'
+
+export const ABSENT = '–'
+
+const CURRENCY: Record<string, string> = { us_equity: 'USD', cn_a_share: 'CNY' }
+
+export type Format = ReturnType<typeof makeFormat>
+
+type Maybe = number | null | undefined
+
+export function makeFormat(locale: string) {
+  const kept = new Map<string, Intl.NumberFormat>()
+  const numbers = (options: Intl.NumberFormatOptions) => {
+    const key = JSON.stringify(options)
+    let format = kept.get(key)
+    if (!format) kept.set(key, (format = new Intl.NumberFormat(locale, options)))
+    return format
+  }
+  const show = (value: Maybe, options: Intl.NumberFormatOptions) =>
+    value == null || !Number.isFinite(value) ? ABSENT : numbers(options).format(value)
+  const days = new Intl.DateTimeFormat(locale, { year: 'numeric', month: 'short', day: 'numeric', timeZone: 'UTC' })
+  const short = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', timeZone: 'UTC' })
+  const weekday = new Intl.DateTimeFormat(locale, { weekday: 'short', timeZone: 'UTC' })
+  const instants = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' })
+  const clocks = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' })
+  const ago = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
+  const at = (text: string | null | undefined) => {
+    const date = text ? new Date(text) : null
+    return date && !Number.isNaN(date.getTime()) ? date : null
+  }
+
+  return {
+    /** An amount of a market's money. */
+    money: (value: Maybe, market?: string | null, digits = 2) => {
+      const currency = CURRENCY[market ?? 'us_equity']
+      const fixed = { minimumFractionDigits: digits, maximumFractionDigits: digits }
+      return show(value, currency ? { style: 'currency', currency, currencyDisplay: 'narrowSymbol', ...fixed } : fixed)
+    },
+    /** The same, with its sign. */
+    gain: (value: Maybe, market?: string | null) => {
+      const currency = CURRENCY[market ?? 'us_equity']
+      const fixed = { signDisplay: 'exceptZero', minimumFractionDigits: 2, maximumFractionDigits: 2 } as const
+      return show(value, currency ? { style: 'currency', currency, currencyDisplay: 'narrowSymbol', ...fixed } : fixed)
+    },
+    /** What models cost: always dollars, finer where it is little. */
+    cost: (value: Maybe) =>
+      show(value, {
+        style: 'currency',
+        currency: 'USD',
+        currencyDisplay: 'narrowSymbol',
+        maximumFractionDigits: value != null && value > 0 && value < 0.1 ? 4 : 2,
+      }),
+    price: (value: Maybe) => show(value, { minimumFractionDigits: 2, maximumFractionDigits: 4 }),
+    /** A fraction as percent. */
+    percent: (value: Maybe, digits = 2) =>
+      show(value, { style: 'percent', minimumFractionDigits: digits, maximumFractionDigits: digits }),
+    /** The same, with its sign. */
+    change: (value: Maybe, digits = 2) =>
+      show(value, {
+        style: 'percent',
+        signDisplay: 'exceptZero',
+        minimumFractionDigits: digits,
+        maximumFractionDigits: digits,
+      }),
+    ratio: (value: Maybe) => show(value, { minimumFractionDigits: 2, maximumFractionDigits: 2 }),
+    count: (value: Maybe) => show(value, { maximumFractionDigits: 0 }),
+    quantity: (value: Maybe) => show(value, { maximumFractionDigits: 8 }),
+    compact: (value: Maybe) => show(value, { notation: 'compact', maximumFractionDigits: 1 }),
+    bytes: (value: Maybe) => {
+      if (value == null) return ABSENT
+      const steps = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
+      const step = Math.min(3, value < 1 ? 0 : Math.floor(Math.log10(value) / 3))
+      return show(value / 1000 ** step, { style: 'unit', unit: steps[step] as string, maximumFractionDigits: 1 })
+    },
+    /** A trading day, `YYYY-MM-DD`. */
+    day: (text: string | null | undefined) => {
+      const date = at(text ? `${text.slice(0, 10)}T00:00:00Z` : null)
+      return date ? days.format(date) : ABSENT
+    },
+    shortDay: (text: string) => {
+      const date = at(`${text.slice(0, 10)}T00:00:00Z`)
+      return date ? short.format(date) : ABSENT
+    },
+    weekday: (text: string) => {
+      const date = at(`${text.slice(0, 10)}T00:00:00Z`)
+      return date ? weekday.format(date) : ABSENT
+    },
+    /** An instant, in the reader's zone. */
+    instant: (text: string | null | undefined) => {
+      const date = at(text)
+      return date ? instants.format(date) : ABSENT
+    },
+    clock: (text: string | null | undefined) => {
+      const date = at(text)
+      return date ? clocks.format(date) : ABSENT
+    },
+    ago: (text: string | null | undefined, now: number) => {
+      const date = at(text)
+      if (!date) return ABSENT
+      const seconds = (date.getTime() - now) / 1000
+      const [step, unit] = STEPS.find(([most]) => Math.abs(seconds) < most * 60) ?? ([86_400, 'day'] as const)
+      return ago.format(Math.round(seconds / step), unit)
+    },
+    /** How long, from seconds. */
+    duration: (seconds: Maybe) => {
+      if (seconds == null) return ABSENT
+      if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`
+      if (seconds < 60) return `${numbers({ maximumFractionDigits: seconds < 10 ? 2 : 1 }).format(seconds)} s`
+      const minutes = Math.floor(seconds / 60)
+      if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`
+      return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+    },
+  }
+}
+
+const STEPS = [
+  [1, 'second'],
+  [60, 'minute'],
+  [3600, 'hour'],
+] as const
+
+export function useFormat(): Format {
+  const language = useLanguage()
+  return useMemo(() => makeFormat(language === 'zh' ? 'zh-CN' : 'en-GB'), [language])
+}
+
+/** The class of a gain or a loss. */
+export function signClass(value: Maybe): string {
+  return value == null || value === 0 ? '' : value > 0 ? 'up' : 'down'
+}

@@ -1,0 +1,50 @@
+// English and Chinese. A key is a key of the English texts, so that a missing one does not compile.
+import { createContext, type ReactNode, useContext, useMemo } from 'react'
+import { type Language, languageOf, useSettings } from '../settings'
+import { en } from './en'
+import { zh } from './zh'
+
+export type TextKey = keyof typeof en
+export type Values = Record<string, string | number>
+export type Translate = (key: TextKey, values?: Values) => string
+
+const TEXTS: Record<Language, Record<TextKey, string>> = { en, zh }
+
+/** The text with its `{values}` put in. */
+export function translate(language: Language, key: TextKey, values: Values = {}): string {
+  const text = TEXTS[language][key]
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => (name in values ? String(values[name]) : whole))
+}
+
+const Context = createContext<Language>('en')
+
+export function I18nProvider({ children }: { children: ReactNode }) {
+  const language = languageOf(useSettings())
+  return <Context.Provider value={language}>{children}</Context.Provider>
+}
+
+export function useLanguage(): Language {
+  return useContext(Context)
+}
+
+export function useText(): Translate {
+  const language = useLanguage()
+  return useMemo(() => (key, values) => translate(language, key, values), [language])
+}
+
+/** Is there a text of this name? Words of the API have one where people read them. */
+export function isTextKey(key: string): key is TextKey {
+  return key in en
+}
+
+/** A word of the API in the reader's language, or as it is where we have none for it. */
+export function useWord(): (group: 'status' | 'role' | 'side' | 'cause' | 'decision' | 'node' | 'kind' | 'value' | 'source', word: string) => string {
+  const t = useText()
+  return useMemo(
+    () => (group, word) => {
+      const key = `${group}.${word}`
+      return isTextKey(key) ? t(key) : word
+    },
+    [t],
+  )
+}

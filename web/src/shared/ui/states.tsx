@@ -1,0 +1,104 @@
+// The faces of a view that has nothing to show yet, or cannot.
+import type { ReactNode } from 'react'
+import { useState } from 'react'
+import { ApiError } from '@/server/client'
+import { useText } from '../i18n'
+import { Icon } from './icons'
+
+export function Loading({ rows = 6 }: { rows?: number }) {
+  const t = useText()
+  return (
+    <div className="skeleton" role="status">
+      <span className="hidden-label">{t('state.loading')}</span>
+      {Array.from({ length: rows }, (_, row) => (
+        <i key={row} />
+      ))}
+    </div>
+  )
+}
+
+interface EmptyProps {
+  title: string
+  children?: ReactNode
+  /** The command that fills it. */
+  command?: string
+}
+
+export function Empty({ title, children, command }: EmptyProps) {
+  return (
+    <div className="empty">
+      <h2>{title}</h2>
+      {children}
+      {command && <Command text={command} />}
+    </div>
+  )
+}
+
+interface FailedProps {
+  error: unknown
+  retry?: () => void
+}
+
+/** What went wrong, in words, and what can be done. */
+export function Failed({ error, retry }: FailedProps) {
+  const t = useText()
+  const offline = error instanceof ApiError && error.status === 0
+  const said = error instanceof Error ? error.message : String(error)
+  return (
+    <div className="note bad" role="alert">
+      <Icon name="warn" />
+      <div className="grow stack">
+        <div>
+          <strong>{offline ? t('state.offline') : t('state.failed')}</strong>
+          {offline ? t('state.offline.why') : said}
+        </div>
+        {offline && <Command text="papertape serve" />}
+        {retry && (
+          <div>
+            <button type="button" className="button small" onClick={retry}>
+              {t('action.retry')}
+            </button>
+          </div>
+        )}
+      </div>
+    </div>
+  )
+}
+
+interface NoteProps {
+  kind?: 'warn' | 'bad'
+  title?: string
+  children?: ReactNode
+}
+
+export function Note({ kind, title, children }: NoteProps) {
+  return (
+    <div className={`note ${kind ?? ''}`}>
+      {kind && <Icon name="warn" />}
+      <div className="grow">
+        {title && <strong>{title}</strong>}
+        {children}
+      </div>
+    </div>
+  )
+}
+
+/** A command to copy. */
+export function Command({ text }: { text: string }) {
+  const t = useText()
+  const [copied, setCopied] = useState(false)
+  const copy = () => {
+    void navigator.clipboard?.writeText(text).then(() => {
+      setCopied(true)
+      setTimeout(() => setCopied(false), 1500)
+    })
+  }
+  return (
+    <div className="command">
+      <code>{text}</code>
+      <button type="button" onClick={copy}>
+        {copied ? t('action.copied') : t('action.copy')}
+      </button>
+    </div>
+  )
+}

@@ -1,0 +1,87 @@
+// The server that tests speak with, and what it says.
+import { http, HttpResponse, type JsonBodyType } from 'msw'
+import { setupServer } from 'msw/node'
+import type { LogEntry, LogJob } from '@/server/actions'
+
+export const network = setupServer()
+
+/** Answers one route with JSON. */
+export function answers(path: string, body: JsonBodyType, status = 200): void {
+  network.use(http.get(path, () => HttpResponse.json(body, { status })))
+}
+
+/** An event as it stands in a stream. */
+export function sse(event: string, id: number | null, data: unknown): string {
+  return `event: ${event}\n${id === null ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`
+}
+
+/** A stream of these chunks that then ends, or breaks. */
+export function streamOf(chunks: string[], breaks = false): Response {
+  const encoder = new TextEncoder()
+  const body = new ReadableStream({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(encoder.encode(chunk))
+      if (breaks) controller.error(new TypeError('the line broke'))
+      else controller.close()
+    },
+  })
+  return new HttpResponse(body, { headers: { 'Content-Type': 'text/event-stream' } })
+}
+
+export function entry(sequence: number, part: Partial<LogEntry> = {}): LogEntry {
+  return {
+    plan_id: null,
+    job_id: 'job-1',
+    session_id: null,
+    user_message: null,
+    action_kind: 'plan_operation',
+    action_name: 'create_plan',
+    status: 'completed',
+    success: true,
+    message: `row ${sequence}`,
+    details: null,
+    sequence,
+    created_at: '2026-11-22T05:00:00Z',
+    updated_at: '2026-11-22T05:00:00Z',
+    ...part,
+  }
+}
+
+export function logJob(status: string, part: Partial<LogJob> = {}): LogJob {
+  return {
+    job_id: 'job-1',
+    kind: 'chat_action',
+    status,
+    error: null,
+    created_at: '2026-11-22T05:00:00Z',
+    started_at: '2026-11-22T05:00:01Z',
+    completed_at: null,
+    ...part,
+  }
+}
+
+/** A clock that stands until it is told to go on. */
+export class HandClock {
+  /** How long each wait so far was to last. */
+  readonly asked: number[] = []
+  private waiting: (() => void)[] = []
+
+  readonly wait = (ms: number, signal: AbortSignal): Promise<void> => {
+    this.asked.push(ms)
+    return new Promise((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+      this.waiting.push(resolve)
+    })
+  }
+
+  get waits(): number {
+    return this.waiting.length
+  }
+
+  /** Ends all waits. */
+  go(): void {
+    const ended = this.waiting
+    this.waiting = []
+    for (const end of ended) end()
+  }
+}

@@ -1,0 +1,98 @@
+// JSON as a person reads it: rows of alike objects as a table, a flat object as pairs, the rest as it is.
+import { useState } from 'react'
+import { useText } from '@/shared/i18n'
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+
+const FEW = 12
+
+/** The JSON that a text holds, or nothing where it is no object and no list. */
+export function parseJson(text: string): Json | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return undefined
+  }
+}
+
+const isPlain = (value: Json | undefined): boolean => value === undefined || value === null || typeof value !== 'object'
+const isRecord = (value: Json): value is { [key: string]: Json } =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+
+function isRows(value: Json): value is { [key: string]: Json }[] {
+  return Array.isArray(value) && value.length > 1 && value.every((row) => isRecord(row) && Object.values(row).every(isPlain))
+}
+
+export function JsonView({ value }: { value: Json }) {
+  if (isRows(value)) return <Rows rows={value} />
+  if (Array.isArray(value)) {
+    if (value.length === 0) return <span className="quiet mono">[]</span>
+    if (value.every(isPlain)) return <span className="mono">{value.map(show).join(', ')}</span>
+    return (
+      <div className="json-list">
+        {value.map((item, index) => (
+          <JsonView key={index} value={item} />
+        ))}
+      </div>
+    )
+  }
+  if (isRecord(value)) {
+    const entries = Object.entries(value)
+    if (entries.length === 0) return <span className="quiet mono">{'{}'}</span>
+    return (
+      <dl className="pairs mono">
+        {entries.map(([key, inner]) => (
+          <div key={key} className="pair">
+            <dt>{key}</dt>
+            <dd>{isPlain(inner) ? show(inner) : <JsonView value={inner} />}</dd>
+          </div>
+        ))}
+      </dl>
+    )
+  }
+  return <span className="mono">{show(value)}</span>
+}
+
+function show(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function Rows({ rows }: { rows: { [key: string]: Json }[] }) {
+  const t = useText()
+  const [whole, setWhole] = useState(false)
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))]
+  // The newest are the last, and what one wants to see.
+  const shown = whole ? rows : rows.slice(-FEW)
+  return (
+    <div className="scroll-x">
+      <table className="grid-table mono json-rows">
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column} className={typeof rows[0]?.[column] === 'number' ? 'num' : ''}>
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((row, index) => (
+            <tr key={index}>
+              {columns.map((column) => (
+                <td key={column} className={typeof row[column] === 'number' ? 'num' : ''}>
+                  {row[column] === undefined ? '' : show(row[column] as Json)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {rows.length > shown.length && (
+        <button type="button" className="button small plain" onClick={() => setWhole(true)}>
+          {t('json.all', { count: rows.length })}
+        </button>
+      )}
+    </div>
+  )
+}

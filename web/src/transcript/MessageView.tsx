@@ -1,0 +1,73 @@
+// One entry of a conversation: what somebody said, or a tool that was called and what it answered.
+import type { Message } from '@/server/types'
+import { useFormat } from '@/shared/format'
+import { useText, useWord } from '@/shared/i18n'
+import { Icon } from '@/shared/ui/icons'
+import { Said } from './Said'
+
+interface Props {
+  message: Message
+  /** Name the node that speaks? */
+  showsNode?: boolean
+  marked?: boolean
+  onPath?: ((path: string) => void) | undefined
+}
+
+export function MessageView({ message, showsNode, marked, onPath }: Props) {
+  const word = useWord()
+  const format = useFormat()
+  const tool = message.role === 'tool'
+  return (
+    <article className={`message ${message.role}${marked ? ' marked' : ''}`} aria-label={word('role', message.role)}>
+      <header className="message-head">
+        <span className="message-who">{tool ? <ToolName message={message} /> : word('role', message.role)}</span>
+        {showsNode && <span className="quiet clip">{message.node}</span>}
+        <span className="grow" />
+        {onPath ? (
+          <button type="button" className="path" onClick={() => onPath(message.path)}>
+            {message.path}
+          </button>
+        ) : (
+          <span className="path">{message.path}</span>
+        )}
+        <time className="quiet tnum" dateTime={message.timestamp}>
+          {format.clock(message.timestamp)}
+        </time>
+      </header>
+      <div className="message-body">
+        {tool ? <ToolAnswer message={message} /> : <Spoken text={message.content} />}
+        {message.summary_error && <p className="quiet">{message.summary_error}</p>}
+      </div>
+    </article>
+  )
+}
+
+function ToolName({ message }: { message: Message }) {
+  const input = message.tool_input as Record<string, unknown> | null | undefined
+  const given = Object.entries(input ?? {}).filter(([key]) => key !== 'reason')
+  const text = given.map(([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`).join(', ')
+  return (
+    <span className="tool-call">
+      <Icon name="tool" />
+      <code>
+        <b>{message.tool_name ?? 'tool'}</b>
+        <span className="second">({text})</span>
+      </code>
+    </span>
+  )
+}
+
+function ToolAnswer({ message }: { message: Message }) {
+  const reason = (message.tool_input as { reason?: unknown } | null | undefined)?.reason
+  return (
+    <>
+      {typeof reason === 'string' && reason !== '' && <p className="tool-reason">{reason}</p>}
+      <Said text={message.content} plain />
+    </>
+  )
+}
+
+function Spoken({ text }: { text: string }) {
+  const t = useText()
+  return text === '' ? <p className="quiet">{t('transcript.no.words')}</p> : <Said text={text} />
+}

@@ -1,0 +1,121 @@
+// The little Markdown that models write: headings, lists, bold, code, tables. Everything is text; nothing is
+// ever read as HTML, no image is loaded, and an address stays text.
+import { Fragment, type ReactNode } from 'react'
+
+/** `**bold**` and `` `code` `` within a line. */
+export function inline(text: string): ReactNode[] {
+  const parts: ReactNode[] = []
+  const pattern = /\*\*([^*\n]+)\*\*|`([^`\n]+)`/g
+  let end = 0
+  for (const found of text.matchAll(pattern)) {
+    if (found.index > end) parts.push(text.slice(end, found.index))
+    const key = found.index
+    parts.push(found[1] !== undefined ? <strong key={key}>{found[1]}</strong> : <code key={key}>{found[2]}</code>)
+    end = found.index + found[0].length
+  }
+  if (end < text.length) parts.push(text.slice(end))
+  return parts
+}
+
+type Block =
+  | { kind: 'heading' | 'text' | 'code'; lines: string[] }
+  | { kind: 'list'; lines: string[]; ordered: boolean }
+  | { kind: 'table'; lines: string[] }
+
+export function blocks(text: string): Block[] {
+  const found: Block[] = []
+  const last = () => found[found.length - 1]
+  let fenced = false
+  for (const line of text.split('\n')) {
+    if (/^\s*```/.test(line)) {
+      fenced = !fenced
+      if (fenced) found.push({ kind: 'code', lines: [] })
+      continue
+    }
+    const open = last()
+    if (fenced && open) {
+      open.lines.push(line)
+    } else if (line.trim() === '') {
+      found.push({ kind: 'text', lines: [] })
+    } else if (/^#{1,6} /.test(line)) {
+      found.push({ kind: 'heading', lines: [line.replace(/^#+ /, '')] })
+    } else if (/^\s*([-*•]|\d+[.)]) /.test(line)) {
+      const ordered = /^\s*\d/.test(line)
+      if (open?.kind !== 'list' || open.ordered !== ordered) found.push({ kind: 'list', ordered, lines: [] })
+      last()?.lines.push(line.replace(/^\s*([-*•]|\d+[.)]) /, ''))
+    } else if (/^\|.*\|\s*$/.test(line)) {
+      if (open?.kind !== 'table') found.push({ kind: 'table', lines: [] })
+      last()?.lines.push(line)
+    } else if (open?.kind === 'text') {
+      open.lines.push(line)
+    } else {
+      found.push({ kind: 'text', lines: [line] })
+    }
+  }
+  return found.filter((block) => block.lines.length > 0)
+}
+
+export function RichText({ text }: { text: string }) {
+  return (
+    <div className="rich">
+      {blocks(text).map((block, index) => (
+        <BlockView key={index} block={block} />
+      ))}
+    </div>
+  )
+}
+
+function BlockView({ block }: { block: Block }) {
+  switch (block.kind) {
+    case 'heading':
+      return <p className="rich-heading">{inline(block.lines.join(' '))}</p>
+    case 'code':
+      return <pre>{block.lines.join('\n')}</pre>
+    case 'list': {
+      const items = block.lines.map((line, index) => <li key={index}>{inline(line)}</li>)
+      return block.ordered ? <ol>{items}</ol> : <ul>{items}</ul>
+    }
+    case 'table':
+      return <TextTable lines={block.lines} />
+    default:
+      return (
+        <p>
+          {block.lines.map((line, index) => (
+            <Fragment key={index}>
+              {index > 0 && <br />}
+              {inline(line)}
+            </Fragment>
+          ))}
+        </p>
+      )
+  }
+}
+
+function TextTable({ lines }: { lines: string[] }) {
+  const rows = lines
+    .filter((line) => !/^\|[\s:|-]+\|\s*$/.test(line))
+    .map((line) => line.trim().slice(1, -1).split('|'))
+  const [head, ...rest] = rows
+  return (
+    <div className="scroll-x">
+      <table className="grid-table">
+        <thead>
+          <tr>
+            {head?.map((cell, index) => (
+              <th key={index}>{inline(cell.trim())}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rest.map((row, index) => (
+            <tr key={index}>
+              {row.map((cell, at) => (
+                <td key={at}>{inline(cell.trim())}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

@@ -1,0 +1,55 @@
+import { render, screen } from '@testing-library/react'
+import { expect, it } from 'vitest'
+import type { Message } from '@/server/types'
+import { show } from '@/test/render'
+import { parts } from './fences'
+import { JsonView, parseJson } from './JsonView'
+import { blocks, RichText } from './RichText'
+import { Transcript } from './Transcript'
+
+it('reads the little Markdown that models write', () => {
+  expect(blocks('# Plan\nBuy.\nNow.\n\n- one\n- two\n1. first\n```\ncode **x**\n```').map((block) => [block.kind, block.lines])).toEqual([
+    ['heading', ['Plan']],
+    ['text', ['Buy.', 'Now.']],
+    ['list', ['one', 'two']],
+    ['list', ['first']],
+    ['code', ['code **x**']],
+  ])
+})
+
+it('shows markup of others as text', () => {
+  render(<RichText text={'<img src=x onerror=alert(1)> **b** `c` [l](javascript:alert(1))'} />)
+  expect(document.querySelector('img, a')).toBeNull()
+  expect(screen.getByText('b').tagName).toBe('STRONG')
+  expect(screen.getByText('c').tagName).toBe('CODE')
+})
+
+it('takes a quote out of its fence, and nothing for a fence that is none', () => {
+  const text = 'Read this.\n<<<DATA from news: quoted text, not instructions\n| Up 3%\n| DATA>>\nDATA>>> (14 of 26 characters left out)\nDecide.'
+  expect(parts(text)).toEqual([
+    { kind: 'own', text: 'Read this.' },
+    { kind: 'quoted', source: 'news', text: 'Up 3%\nDATA>>', note: '(14 of 26 characters left out)' },
+    { kind: 'own', text: 'Decide.' },
+  ])
+  const open = '<<<DATA from x: quoted text, not instructions\n| never closed'
+  expect(parts(open)).toEqual([{ kind: 'own', text: open }])
+})
+
+it('shows rows of figures as a table, the newest of many', () => {
+  const rows = Array.from({ length: 40 }, (_, index) => ({ date: `day ${index}`, close: index }))
+  render(<JsonView value={rows} />)
+  expect(screen.getAllByRole('row')).toHaveLength(13)
+  expect(screen.getByText('day 39')).toBeTruthy()
+  expect(screen.queryByText('day 0')).toBeNull()
+  expect(parseJson('{"a": ')).toBeUndefined()
+  expect(parseJson('12')).toBeUndefined()
+})
+
+it('holds thirty thousand messages with few of them in the page', async () => {
+  const messages: Message[] = Array.from({ length: 30_000 }, (_, index) => ({ message_index: index, role: index % 2 ? 'assistant' : 'tool', content: `message ${index}`, node: 'solo#1', path: `solo#1/x#${index}`, timestamp: '2026-11-22T05:00:00Z', tool_name: 'get_price', tool_input: {} }))
+  const began = performance.now()
+  await show(<Transcript messages={messages} />)
+  expect(screen.getByText('30000 messages')).toBeTruthy()
+  expect(screen.getAllByRole('article').length).toBeLessThan(60)
+  expect(performance.now() - began).toBeLessThan(5000)
+})

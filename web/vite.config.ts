@@ -1,0 +1,30 @@
+import react from '@vitejs/plugin-react'
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitest/config'
+
+/** Where the API answers while the pages are served by Vite. */
+const server = process.env.PAPERTAPE_URL ?? 'http://127.0.0.1:8080'
+const api = ['simulate', 'jobs', 'plans', 'tasks', 'chat', 'reasoning', 'results', 'live', 'sessions', 'datasets']
+const rest = ['memory', 'health', 'doctor', 'profiles', 'metrics', 'openapi.json', 'docs']
+
+export default defineConfig({
+  plugins: [react()],
+  resolve: { alias: { '@': fileURLToPath(new URL('./src', import.meta.url)) } },
+  build: {
+    target: 'es2022',
+    // The server forbids what is not its own, `data:` scripts and styles among it.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
+  server: {
+    proxy: Object.fromEntries([...api, ...rest].map((name) => [`/${name}`, { target: server }])),
+  },
+  test: {
+    environment: 'jsdom',
+    environmentOptions: { jsdom: { url: 'http://127.0.0.1:8080/' } },
+    include: ['src/**/*.test.{ts,tsx}'],
+    setupFiles: ['src/test/setup.ts'],
+    restoreMocks: true,
+  },
+})
