@@ -18,7 +18,7 @@ fn one_message_is_answered() {
         done.err.contains("✓ plan_operation/list_plans: 0 plan(s)") && !done.out.contains('✓'),
         "{done:#?}"
     );
-    let answer = tool.json(&["chat", "新建计划 秋天：看 IBM", "--language", "zh", "--json"]);
+    let answer = tool.json(&["chat", "新建计划 秋天：看 IBM", "--language", "zh"]);
     assert_eq!(answer["status"], "completed");
     assert_eq!(
         answer["message"]["metadata"]["actions_summary"][0]["display"],
