@@ -32,7 +32,7 @@ impl Digesting {
             let map = head.as_object().into_iter().flatten();
             let part = map.filter(|(key, _)| is_part(key)).map(|(key, value)| (key.clone(), value.clone()));
             let mut json = Vec::new();
-            json::object(&part.collect(), &mut json, |value, out| json::write(value, out));
+            json::object(&part.collect(), &mut json, json::write);
             json
         };
         let (before, after) = (parts(&|key| key < MESSAGES), parts(&|key| key > MESSAGES));

@@ -42,9 +42,9 @@ pub(crate) fn text(json: Vec<u8>) -> String {
 pub(crate) fn write(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Array(items) => {
-            list(items.iter(), (b'[', b']'), out, |item, out| write(item, out));
+            list(items.iter(), (b'[', b']'), out, write);
         }
-        Value::Object(map) => object(map, out, |value, out| write(value, out)),
+        Value::Object(map) => object(map, out, write),
         scalar => scalar_into(scalar, out),
     }
 }
