@@ -33,12 +33,14 @@ fn a_simulation_says_that_it_began_and_how_it_ended() {
         if n == 2 {
             stop.stop(StopReason::Shutdown);
         }
-        usual(request)
+        usual(request).taking(secs(5))
     });
     let worker = stage.worker(&models);
     stage.clock.run(worker.run_job(&job, &stopper.signal(), &Unobserved)).expect("the record works");
-    let mut told =
-        vec![row(NAME, ActionStatus::Running, None), row(NAME, ActionStatus::Queued, Some("queued"))];
+    let mut told = vec![
+        row(NAME, ActionStatus::Running, None),
+        row(NAME, ActionStatus::Queued, Some("queued: the process is shutting down")),
+    ];
     assert_eq!(log(&stage, &job), told);
     assert_eq!(stage.run(&job, &stage.models(|_, request| usual(request))).status, JobStatus::Completed);
     told.extend([

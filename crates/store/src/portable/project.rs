@@ -161,11 +161,11 @@ impl Known {
             for Filed { index, record } in group {
                 let is_own = record.as_deref() == Some(&*self.record);
                 match rows.get(&index.job) {
-                    Some(now) if now.plan == plan => {
-                        if is_own {
-                            self.jobs.insert(index.job.clone(), (plan, Mark::of(index)));
-                        }
+                    Some(now) if now.plan == plan && is_own => {
+                        self.jobs.insert(index.job.clone(), (plan, Mark::of(index)));
                     }
+                    // What another record has written of it is written anew.
+                    Some(now) if now.plan == plan => {}
                     Some(_) => gone.push(index.job.clone()),
                     // A job of another record that was not taken in stays where it is.
                     None if is_own => gone.push(index.job.clone()),
