@@ -1,6 +1,7 @@
 //! Compose: the one place where concrete types meet.
 
 use crate::access::Doorkeeper;
+use crate::assistant::{self, Words};
 use crate::config::{Config, Mode, prompt_overrides};
 use crate::embeddings::{self, Embeddings, OutsideTools, VectorIndex};
 use crate::mcp::McpTools;
@@ -45,6 +46,8 @@ pub struct App {
     pub worker: Worker,
     /// Open streams of this process.
     pub streams: Arc<Streams>,
+    /// Words of answers that are being written in this process.
+    pub words: Arc<Words>,
     /// Keeps the plans' portable files up to date, in a process that writes.
     projector: Option<Arc<Projector>>,
     /// Who may use its server.
@@ -104,10 +107,9 @@ impl App {
     pub fn compose_over(config: Config, store: Store, catalogue: Catalogue) -> Result<Self> {
         let env = |name: &str| std::env::var(name).ok();
         let gateway = Arc::new(Gateway::new(&config.models, &env).context("models")?);
-        let prompts = match &config.prompts.dir {
-            Some(dir) => PromptSet::with_overrides(prompt_overrides(dir)?).context("prompts")?,
-            None => PromptSet::built_in(),
-        };
+        let overrides = config.prompts.dir.as_deref().map(prompt_overrides).transpose()?.unwrap_or_default();
+        let (overrides, of_assistant) = assistant::divided(overrides);
+        let prompts = PromptSet::with_overrides(overrides).context("prompts")?;
         let redactor = redactor(&config, &gateway)?;
         let catalogue = Arc::new(catalogue);
         let model_dir = embeddings::house::dir(&config.data_dir);
@@ -123,6 +125,7 @@ impl App {
             datasets: Arc::new(Opened(Arc::clone(&catalogue))),
             prompts: Arc::new(prompts),
             redactor: Arc::new(redactor),
+            assistant: None,
             calls: Arc::new(Semaphore::new(config.worker.parallel_calls.max(1))),
         };
         let options = WorkerOptions {
@@ -134,7 +137,7 @@ impl App {
         let worker = Worker::new(services.clone(), options);
         let vectors = Arc::default();
         let doorkeeper = Arc::new(Doorkeeper::new(&config.auth));
-        Ok(Self {
+        let app = Self {
             config: Arc::new(config),
             store,
             services,
@@ -144,10 +147,12 @@ impl App {
             vectors,
             worker,
             streams: Arc::default(),
+            words: Arc::default(),
             projector: None,
             doorkeeper,
             metrics,
-        })
+        };
+        assistant::assisted(app, &of_assistant)
     }
 
     /// The portable files of this record's plans.
@@ -236,6 +241,13 @@ fn redactor(config: &Config, gateway: &Gateway) -> Result<Redactor> {
         (value.chars().count() >= papertape_core::redact::MIN_SECRET_CHARS)
             .then(|| (variable, value.to_owned()))
     }));
+    if let Some(variable) = config.web_search.service.and(config.web_search.key_variable())
+        && let Key::Found { variable, value } =
+            find_key(variable, Some(variable), &|name| std::env::var(name).ok())
+        && value.expose_secret().chars().count() >= papertape_core::redact::MIN_SECRET_CHARS
+    {
+        secrets.push((variable, value.expose_secret().to_owned()));
+    }
     secrets.extend(config.otlp.secrets(&|name| std::env::var(name).ok()));
     if let Some(password) = config.database_url.as_deref().and_then(password)
         && password.chars().count() >= papertape_core::redact::MIN_SECRET_CHARS

@@ -1,6 +1,7 @@
 //! The configuration: a TOML file, `PAPERTAPE_*` variables over it, and the command line over both.
 
 mod auth;
+mod chat;
 mod explain;
 pub mod keys;
 mod load;
@@ -21,9 +22,10 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 pub use auth::{AccessToken, AuthConfig};
+pub use chat::{ChatConfig, SearchService, WebSearchConfig};
 pub use load::file_in_use;
 pub use otlp::OtlpConfig;
-pub use settings::{JobsSettings, Settings};
+pub use settings::{ChatSettings, JobsSettings, Settings};
 
 /// Every key, with its default. `docs/configuration.md` explains each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,6 +64,10 @@ pub struct Config {
     pub simulation: SimulationDefaults,
     /// Agents by themselves: what `--agent NAME` and `models: [NAME]` can name.
     pub agents: Vec<AgentConfig>,
+    /// The assistant.
+    pub chat: ChatConfig,
+    /// The service that searches the web for it.
+    pub web_search: WebSearchConfig,
     /// Workers.
     pub worker: WorkerConfig,
     /// The server.
@@ -250,6 +256,8 @@ impl Default for Config {
             prompts: PromptsConfig::default(),
             simulation: SimulationDefaults::default(),
             agents: Vec::new(),
+            chat: ChatConfig::default(),
+            web_search: WebSearchConfig::default(),
             worker: WorkerConfig::default(),
             server: ServerConfig::default(),
             settings: Settings::default(),
@@ -322,6 +330,7 @@ impl Config {
                 bail!("tools.{name}: a name is made of letters, digits and `-`");
             }
         }
+        self.web_search.check().map_err(|reason| anyhow!(reason))?;
         self.settings.check().map_err(|reason| anyhow!(reason))?;
         self.download.check().map_err(|reason| anyhow!(reason))?;
         self.auth.check()?;

@@ -8,6 +8,7 @@ pub mod access;
 pub mod address;
 pub mod api;
 pub mod app;
+pub mod assistant;
 pub mod cli;
 pub mod config;
 pub mod embeddings;

@@ -1,10 +1,12 @@
 //! The host of a live session: calls what the session asks for, within budget and deadline, and keeps
 //! what it did.
 
+use crate::assist::Assisting;
 use crate::budget::{Account, Amount, Budgets};
 use crate::load::{request, stop_of};
 use crate::retry;
 use crate::services::Services;
+use crate::spoken::Spoken;
 use crate::stopping::StopSignal;
 use futures::FutureExt as _;
 use futures::future::{Either, select};
@@ -13,7 +15,9 @@ use papertape_core::id::{AgentName, ContentHash};
 use papertape_core::message::{CallFailure, FailureKind, ModelReply, ModelRequest, Usage};
 use papertape_core::ports::{Answer, AttemptFailure, BoxFuture, ExternalCall, ExternalReply};
 use papertape_core::record::{AttemptEnd, Commit, Lease, SessionId, Write};
-use papertape_core::tape::{CallOptions, Called, Host, StepPath, Stop};
+use papertape_core::tape::{
+    ActionOptions, ActionReply, CallOptions, Called, Host, Performed, StepPath, Stop,
+};
 use papertape_core::time::{Date, Timestamp};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -27,6 +31,8 @@ pub(crate) struct JobRun {
     pub(crate) lease: Lease,
     pub(crate) budgets: Budgets,
     pub(crate) signal: StopSignal,
+    /// What a job of the assistant's has beside.
+    pub(crate) assisting: Option<Assisting>,
 }
 
 /// Performs one session's effects.
@@ -148,7 +154,28 @@ impl LiveHost {
         }
     }
 
-    async fn write(&self, writes: Vec<Write>) -> Result<(), Stop> {
+    pub(crate) fn assisting(&self) -> Option<&Assisting> {
+        self.run.assisting.as_ref()
+    }
+
+    pub(crate) fn job(&self) -> (&Services, &Lease) {
+        (&self.run.services, &self.run.lease)
+    }
+
+    pub(crate) fn signal(&self) -> StopSignal {
+        self.run.signal.clone()
+    }
+
+    pub(crate) fn pause(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        self.run.services.clock.sleep(duration)
+    }
+
+    /// A text without secrets.
+    pub(crate) fn clean(&self, text: &str) -> String {
+        self.run.services.redactor.redact_text(text).value
+    }
+
+    pub(crate) async fn write(&self, writes: Vec<Write>) -> Result<(), Stop> {
         let commit = Commit {
             lease: self.run.lease.clone(),
             session: self.session,
@@ -217,8 +244,24 @@ impl Host for LiveHost {
         async move {
             let models = &self.run.services.models;
             let price = |usage: &Usage| models.cost(&request.model, usage);
-            let call =
-                || async { models.call(request, None).await.map(|Answer { reply, usage }| (reply, usage)) };
+            let heard = self.assisting().filter(|assisting| assisting.is_heard);
+            let call = || async {
+                let answer = match heard {
+                    Some(assisting) => {
+                        let words = Spoken::new(&self.run.services.redactor);
+                        let tell = |words: String| {
+                            if !words.is_empty() {
+                                assisting.assistant.words.hears(&self.run.lease.job, &words);
+                            }
+                        };
+                        let answer = models.call(request, Some(&|piece| tell(words.push(piece)))).await;
+                        tell(words.finish());
+                        answer
+                    }
+                    None => models.call(request, None).await,
+                };
+                answer.map(|Answer { reply, usage }| (reply, usage))
+            };
             let mut reservation = Reservation { host: self, path, used: Amount::default() };
             let used = |attempt: &AttemptEnd| {
                 let usage = attempt.usage.unwrap_or_default();
@@ -254,6 +297,16 @@ impl Host for LiveHost {
             self.attempts((path, options, first), None, |_| None, |_| {}, once).await
         }
         .boxed()
+    }
+
+    fn action<'a>(
+        &'a self,
+        path: &'a StepPath,
+        call: &'a ExternalCall,
+        options: ActionOptions,
+        first: u32,
+    ) -> BoxFuture<'a, Result<Performed<ActionReply>, Stop>> {
+        self.act(path, call, options, first).boxed()
     }
 
     fn commit<'a>(&'a self, writes: Vec<Write>) -> BoxFuture<'a, Result<(), Stop>> {

@@ -1,10 +1,12 @@
 //! Runs jobs: the host behind a session's context, budgets, retries, leases and workers; replay and
 //! branch.
 //!
-//! This crate knows `core`, the agents and an async runtime. It must never know a database, a model's
+//! This crate knows `core`, the agents, the assistant and an async runtime. It must never know a database, a model's
 //! wire format, HTTP, or where the config comes from: all of that reaches it through core's ports.
 
+mod acting;
 pub mod actions;
+pub mod assist;
 pub mod branch;
 pub mod budget;
 pub mod clock;
@@ -17,6 +19,7 @@ pub mod replay;
 pub mod retry;
 pub mod services;
 pub mod simulate;
+mod spoken;
 pub mod stopping;
 mod summarise;
 pub mod worker;

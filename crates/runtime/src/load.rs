@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 pub(crate) fn stop_of(error: RecordError) -> Stop {
     match error {
         RecordError::LostLease => Stop::LostLease,
+        RecordError::Refused(why) => Stop::Refused(why.to_string()),
         other => Stop::Record(other.to_string()),
     }
 }

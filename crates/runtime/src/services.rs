@@ -1,5 +1,6 @@
 //! What a job is run with.
 
+use crate::assist::Assistant;
 use papertape_agents::prompt::PromptSet;
 use papertape_core::id::ContentHash;
 use papertape_core::market::Dataset;
@@ -38,6 +39,8 @@ pub struct Services {
     pub prompts: Arc<PromptSet>,
     /// What enters goes through it.
     pub redactor: Arc<Redactor>,
+    /// What jobs of the assistant's need; `None`: this process runs none.
+    pub assistant: Option<Assistant>,
     /// Bounds the calls to models that are under way at once in this process.
     pub calls: Arc<Semaphore>,
 }

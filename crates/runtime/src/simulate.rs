@@ -78,6 +78,7 @@ pub async fn run(
         lease: lease.clone(),
         budgets: Budgets::rebuild(config.budget, spent),
         signal,
+        assisting: None,
     });
     let plan = Arc::new(Plan { run: Arc::clone(&run), config, dataset, job: job.id.clone() });
     let ends = side_by_side(&plan, observer).await;

@@ -1,6 +1,7 @@
 //! Takes jobs from the queue, keeps their leases, and says how they ended.
 
 use crate::actions;
+use crate::assist;
 use crate::config::SimulationConfig;
 use crate::services::Services;
 use crate::simulate::{self, JobEnd, Observer, Unobserved};
@@ -50,6 +51,13 @@ impl Worker {
         Self { services, options, bell: Arc::default() }
     }
 
+    /// The same worker, which can run the assistant's jobs as well. Its bell stays.
+    #[must_use]
+    pub fn assisted(mut self, assistant: assist::Assistant) -> Self {
+        self.services.assistant = Some(assistant);
+        self
+    }
+
     /// Rung where a job may have been queued: the queue is looked at without waiting.
     #[must_use]
     pub fn bell(&self) -> Arc<Notify> {
@@ -92,6 +100,8 @@ impl Worker {
             match claimed {
                 Ok(Some((lease, row))) => {
                     let (worker, shutdown, bell) = (self.clone(), shutdown.clone(), self.bell());
+                    // The assistant waits for jobs that it starts, which need a place of their own.
+                    let place = place.filter(|_| !assist::is_assistants(&row.kind));
                     running.spawn(async move {
                         if let Err(error) = worker.run_claimed(&lease, &row, &shutdown, &Unobserved).await {
                             tracing::error!(job = %row.id, error = %error, "job could not be ended");
@@ -128,6 +138,9 @@ impl Worker {
             match row.kind.as_str() {
                 SIMULATE => simulate::run(&self.services, (lease, row), stopper.signal(), observer).await,
                 PROFILE => self.profile((lease, row), stopper.signal(), observer).await,
+                kind if assist::is_assistants(kind) => {
+                    assist::run(&self.services, (lease, row), stopper.signal()).await
+                }
                 other => Ok(JobEnd {
                     status: JobStatus::Failed,
                     error: Some(format!("this version cannot run jobs of the kind `{other}`")),

@@ -7,7 +7,9 @@ use papertape_core::id::ContentHash;
 use papertape_core::message::{CallFailure, FailureKind, ModelReply, ModelRequest, Usage};
 use papertape_core::ports::{BoxFuture, Clock as _, ExternalCall, ExternalReply};
 use papertape_core::record::{AttemptEnd, Write};
-use papertape_core::tape::{CallOptions, Called, Host, StepPath, Stop};
+use papertape_core::tape::{
+    Acted, ActionOptions, ActionReply, CallOptions, Called, Host, Performed, StepPath, Stop,
+};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -51,6 +53,8 @@ pub struct MemoryHost {
     clock: FakeClock,
     models: Script<ModelRequest, ModelReply>,
     tools: Script<ExternalCall, ExternalReply>,
+    actions: Script<ExternalCall, Acted>,
+    refuses_plans: bool,
     kept: Arc<Mutex<Kept>>,
     crash_at: Option<usize>,
     state: Mutex<State>,
@@ -78,6 +82,8 @@ impl MemoryHost {
             clock: clock.clone(),
             models: Box::new(models),
             tools: Box::new(|path, _| Act::Fail(FailureKind::ToolError, format!("no tools at {path}"))),
+            actions: Box::new(|path, _| Act::Fail(FailureKind::ToolError, format!("no actions at {path}"))),
+            refuses_plans: false,
             kept: Arc::clone(kept),
             crash_at: None,
             state: Mutex::default(),
@@ -91,6 +97,23 @@ impl MemoryHost {
         tools: impl Fn(&StepPath, &ExternalCall) -> Act<ExternalReply> + Send + Sync + 'static,
     ) -> Self {
         self.tools = Box::new(tools);
+        self
+    }
+
+    /// With a script of actions.
+    #[must_use]
+    pub fn with_actions(
+        mut self,
+        actions: impl Fn(&StepPath, &ExternalCall) -> Act<Acted> + Send + Sync + 'static,
+    ) -> Self {
+        self.actions = Box::new(actions);
+        self
+    }
+
+    /// Takes no change to a plan: its rules refuse it.
+    #[must_use]
+    pub fn refusing_plans(mut self) -> Self {
+        self.refuses_plans = true;
         self
     }
 
@@ -204,9 +227,29 @@ impl Host for MemoryHost {
         self.perform(path, first, (self.tools)(path, call)).boxed()
     }
 
+    fn action<'a>(
+        &'a self,
+        path: &'a StepPath,
+        call: &'a ExternalCall,
+        _: ActionOptions,
+        first: u32,
+    ) -> BoxFuture<'a, Result<Performed<ActionReply>, Stop>> {
+        async move {
+            let Called { result, attempt } = self.perform(path, first, (self.actions)(path, call)).await?;
+            Ok(match result {
+                Ok(Acted { reply, effects }) => (Called { result: Ok(reply), attempt }, effects),
+                Err(failure) => (Called { result: Err(failure), attempt }, Vec::new()),
+            })
+        }
+        .boxed()
+    }
+
     fn commit<'a>(&'a self, writes: Vec<Write>) -> BoxFuture<'a, Result<(), Stop>> {
         async move {
             self.boundary()?;
+            if self.refuses_plans && writes.iter().any(|write| matches!(write, Write::Plan(_))) {
+                return Err(Stop::Refused("the plan is gone".to_owned()));
+            }
             let commit = {
                 let mut kept = self.kept();
                 kept.apply(writes);

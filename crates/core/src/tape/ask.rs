@@ -1,6 +1,6 @@
 //! The life of an external step: looked up, or announced, performed and kept.
 
-use super::ctx::{CallOptions, Called, Ctx, Host, Session, ToolNote, message_row};
+use super::ctx::{CallOptions, Host, Performed, Session, ToolNote, message_row};
 use super::stop::Stop;
 use super::tape::Lookup;
 use super::{Doc, OutcomeKind, Step, StepPath, text};
@@ -13,16 +13,17 @@ use crate::redact::Redactor;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-impl Ctx {
+impl Session {
     /// The life of an external step.
     pub(super) async fn ask<E: Effect>(
         &self,
         asked: Asked,
         effect: &E,
     ) -> Result<Result<E::Reply, CallFailure>, Stop> {
-        let session = self.session();
+        let session = self;
         let path = asked.step.path.clone();
         let found = session.tape().look_up(&asked.step);
+        let held = effect.held();
         let first = match found {
             Lookup::Done { kind, outcome, .. } => return read_outcome(&path, kind, outcome),
             Lookup::Differs { request_ref } => {
@@ -46,6 +47,24 @@ impl Ctx {
                 session.commit(end).await?;
                 return Ok(result);
             }
+            found @ (Lookup::Open { .. } | Lookup::Absent) if held.is_some() => {
+                // Nothing is sent, so it is announced and ended in one transaction.
+                let failure = held.unwrap_or_else(nothing);
+                let number = if let Lookup::Open { attempts } = found { attempts } else { 1 };
+                let error = Some(failure.message.clone());
+                let attempt = AttemptEnd { number, error, ..AttemptEnd::default() };
+                let mut writes = Vec::new();
+                if matches!(found, Lookup::Absent) {
+                    writes = session.new_texts(asked.texts.iter().cloned());
+                    writes.push(Write::Intent(asked.intent()));
+                }
+                let result = redacted(session.redactor(), Err(failure), E::OPAQUE);
+                let attempt = Some(redacted_attempt(session.redactor(), attempt));
+                writes.extend(asked.end(session, &result, outcome_kind(&result), attempt, None, E::content));
+                writes.extend(effect.ended(session.redactor(), &result));
+                session.commit(writes).await?;
+                return Ok(result);
+            }
             Lookup::Open { attempts } => {
                 session.host().admit(&path, effect.model_request()).await?;
                 let next = attempts + 1;
@@ -57,21 +76,36 @@ impl Ctx {
             Lookup::Absent => {
                 session.host().admit(&path, effect.model_request()).await?;
                 let mut writes = session.new_texts(asked.texts.iter().cloned());
-                writes.push(Write::Intent(Intent {
-                    path: path.clone(),
-                    digest: asked.step.digest,
-                    request_ref: asked.request_ref,
-                }));
+                writes.push(Write::Intent(asked.intent()));
+                writes.extend(effect.announced(session.redactor()));
                 session.commit(writes).await?;
                 1
             }
         };
-        let called = effect.perform(session.host(), &path, first).await?;
+        let (called, effects) = effect.perform(session.host(), &path, first).await?;
         let result = redacted(session.redactor(), called.result, E::OPAQUE);
         let attempt = redacted_attempt(session.redactor(), called.attempt);
-        let end = asked.end(session, &result, outcome_kind(&result), Some(attempt), None, E::content);
-        session.commit(end).await?;
-        Ok(result)
+        let changes = !effects.is_empty();
+        let ending = |result: &Result<E::Reply, CallFailure>, effects: Vec<Write>| {
+            let (kind, attempt) = (outcome_kind(result), Some(attempt.clone()));
+            let mut end = asked.end(session, result, kind, attempt, None, E::content);
+            end.extend(effects);
+            end.extend(effect.ended(session.redactor(), result));
+            end
+        };
+        match session.commit(ending(&result, effects)).await {
+            // Somebody has changed meanwhile what it was to change; that is its outcome.
+            Err(Stop::Refused(why)) if changes => {
+                let refused = redacted(
+                    session.redactor(),
+                    Err(CallFailure { kind: FailureKind::ToolError, message: why }),
+                    E::OPAQUE,
+                );
+                session.commit(ending(&refused, Vec::new())).await?;
+                Ok(refused)
+            }
+            ended => ended.map(|()| result),
+        }
     }
 }
 
@@ -89,13 +123,28 @@ pub(super) trait Effect: Sync {
     /// The request to a model, whose budget has to be reserved.
     fn model_request(&self) -> Option<&ModelRequest>;
 
-    /// Does it, from attempt number `first` on.
+    /// Does it, from attempt number `first` on. Gives what it writes with it.
     fn perform<'a>(
         &'a self,
         host: &'a dyn Host,
         path: &'a StepPath,
         first: u32,
-    ) -> BoxFuture<'a, Result<Called<Self::Reply>, Stop>>;
+    ) -> BoxFuture<'a, Result<Performed<Self::Reply>, Stop>>;
+
+    /// Why it is not done at all.
+    fn held(&self) -> Option<CallFailure> {
+        None
+    }
+
+    /// What is written with its intent.
+    fn announced(&self, _: &Redactor) -> Vec<Write> {
+        Vec::new()
+    }
+
+    /// What is written with its outcome.
+    fn ended(&self, _: &Redactor, _: &Result<Self::Reply, CallFailure>) -> Vec<Write> {
+        Vec::new()
+    }
 
     /// The reply's text, as a message.
     fn content(reply: &Self::Reply) -> String;
@@ -123,8 +172,8 @@ impl Effect for ModelCall<'_> {
         host: &'a dyn Host,
         path: &'a StepPath,
         first: u32,
-    ) -> BoxFuture<'a, Result<Called<ModelReply>, Stop>> {
-        host.model(path, self.request, self.options, first)
+    ) -> BoxFuture<'a, Result<Performed<ModelReply>, Stop>> {
+        Box::pin(async move { Ok((host.model(path, self.request, self.options, first).await?, Vec::new())) })
     }
 
     fn content(reply: &ModelReply) -> String {
@@ -154,13 +203,18 @@ impl Effect for OutsideCall<'_> {
         host: &'a dyn Host,
         path: &'a StepPath,
         first: u32,
-    ) -> BoxFuture<'a, Result<Called<ExternalReply>, Stop>> {
-        host.external(path, self.call, self.options, first)
+    ) -> BoxFuture<'a, Result<Performed<ExternalReply>, Stop>> {
+        Box::pin(async move { Ok((host.external(path, self.call, self.options, first).await?, Vec::new())) })
     }
 
     fn content(reply: &ExternalReply) -> String {
         reply.text.clone()
     }
+}
+
+/// What a held effect says that gives no reason.
+fn nothing() -> CallFailure {
+    CallFailure { kind: FailureKind::BadRequest, message: "it is not done".to_owned() }
 }
 
 /// An external step about to be looked up.
@@ -175,6 +229,10 @@ pub(super) struct Asked {
 }
 
 impl Asked {
+    fn intent(&self) -> Intent {
+        Intent { path: self.step.path.clone(), digest: self.step.digest, request_ref: self.request_ref }
+    }
+
     fn end<T: serde::Serialize>(
         &self,
         session: &Session,

@@ -1,5 +1,6 @@
 //! The session's only way out, and the order in which things are looked up, performed and kept.
 
+use super::act::{ActionOptions, ActionReply};
 use super::ask::{Asked, ModelCall, OutsideCall};
 use super::stop::{Divergence, Stop};
 use super::tape::{Lookup, Tape};
@@ -35,6 +36,9 @@ pub struct Called<T> {
     pub attempt: AttemptEnd,
 }
 
+/// What a call came to, with what it writes beside its outcome.
+pub type Performed<T> = (Called<T>, Vec<Write>);
+
 /// What performs and keeps a session's effects: the runtime's, the replayer's, or a test's.
 ///
 /// It takes no decisions about the tape; those are [`Ctx`]'s.
@@ -64,6 +68,19 @@ pub trait Host: Send + Sync {
         options: CallOptions,
         first: u32,
     ) -> BoxFuture<'a, Result<Called<ExternalReply>, Stop>>;
+
+    /// Does an action, and gives what it writes with it: kept with its outcome. A host that performs
+    /// none says so.
+    fn action<'a>(
+        &'a self,
+        path: &'a StepPath,
+        _call: &'a ExternalCall,
+        _options: ActionOptions,
+        _first: u32,
+    ) -> BoxFuture<'a, Result<Performed<ActionReply>, Stop>> {
+        let message = format!("there is nobody to perform the action {path}");
+        Box::pin(async move { Err(Stop::Misuse(message)) })
+    }
 
     /// Keeps the writes in one transaction and returns when they are durable. Dropping the future
     /// does not take them back.
@@ -152,11 +169,26 @@ impl Session {
     /// Writes what waits, then `writes`.
     pub(super) async fn commit(&self, writes: Vec<Write>) -> Result<(), Stop> {
         let mut batch = std::mem::take(&mut *lock(&self.riders));
+        let waiting = batch.len();
         batch.extend(writes);
         if batch.is_empty() {
             return Ok(());
         }
-        self.host.commit(batch).await
+        // A refused transaction is followed by another one, which needs what waited and the texts.
+        let refusable = batch.iter().any(|write| matches!(write, Write::Plan(_)));
+        let kept = refusable.then(|| (batch[..waiting].to_vec(), texts_of(&batch[waiting..])));
+        match (self.host.commit(batch).await, kept) {
+            (Err(Stop::Refused(why)), Some((riders, texts))) => {
+                let mut written = lock(&self.written);
+                written.retain(|hash| !texts.contains(hash));
+                drop(written);
+                let mut waits = lock(&self.riders);
+                let later = std::mem::replace(&mut *waits, riders);
+                waits.extend(later);
+                Err(Stop::Refused(why))
+            }
+            (result, _) => result,
+        }
     }
 
     pub(super) fn redactor(&self) -> &Redactor {
@@ -303,7 +335,7 @@ impl Ctx {
         let request_ref = chain.at;
         self.chain = Some(chain);
         let asked = Asked { step, request_ref, texts, repeatable: true, show };
-        self.ask(asked, &ModelCall { request, options }).await
+        self.session.ask(asked, &ModelCall { request, options }).await
     }
 
     /// Asks a tool outside of the process. `repeatable`: a call whose outcome is unknown after a crash
@@ -324,7 +356,7 @@ impl Ctx {
         let request = Doc::of(&arguments);
         let show = note.map(Some);
         let asked = Asked { step, request_ref: request.hash, texts: request.texts, repeatable, show };
-        self.ask(asked, &OutsideCall { call, options }).await
+        self.session.ask(asked, &OutsideCall { call, options }).await
     }
 
     /// Keeps what our own pure code has done; it rides in the next transaction of the session. Gives
@@ -430,10 +462,6 @@ impl Ctx {
         self.session.commit(Vec::new()).await
     }
 
-    pub(super) fn session(&self) -> &Session {
-        &self.session
-    }
-
     pub(super) fn shared(&self) -> Arc<Session> {
         Arc::clone(&self.session)
     }
@@ -444,11 +472,17 @@ impl Ctx {
     }
 
     /// The nth step of its kind in this scope: the program's order.
-    fn next(&mut self, kind: &str) -> StepPath {
+    pub(super) fn next(&mut self, kind: &str) -> StepPath {
         let n = self.counters.entry(kind.to_owned()).or_insert(0);
         *n += 1;
         StepPath::of(&self.scope, kind, *n)
     }
+}
+
+/// The hashes of the texts that these writes hold.
+fn texts_of(writes: &[Write]) -> Vec<ContentHash> {
+    let text = |write: &Write| if let Write::Text(text) = write { Some(text.hash) } else { None };
+    writes.iter().filter_map(text).collect()
 }
 
 pub(super) fn message_row(role: Role, content: ContentHash, tool: Option<&ToolNote>) -> Implied {

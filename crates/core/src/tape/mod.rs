@@ -5,6 +5,7 @@
 //! there with an equal [digest](Step) is returned, what differs is a [`Divergence`], what is absent is
 //! performed by the [`Host`] and committed before its result is used.
 
+mod act;
 mod ask;
 mod chain;
 mod ctx;
@@ -16,8 +17,9 @@ mod stop;
 #[expect(clippy::module_inception, reason = "the tape itself is the heart of the tape")]
 mod tape;
 
+pub use act::{Acted, ActionAsk, ActionHold, ActionOptions, ActionReply};
 pub use chain::{Chain, expand_request};
-pub use ctx::{CallOptions, Called, Ctx, Entry, Host, Session, Shown, ToolNote};
+pub use ctx::{CallOptions, Called, Ctx, Entry, Host, Performed, Session, Shown, ToolNote};
 pub use doc::{Doc, Missing, expand, references, text};
 pub use guard::{Branch, GuardedBranch, NodeFailure, Verdict};
 pub use path::{Key, StepPath};

@@ -24,6 +24,9 @@ pub enum Stop {
     /// The record failed: nothing can be done that cannot be kept.
     #[error("the record failed: {0}")]
     Record(String),
+    /// A rule of what was to be written refuses it; nothing of its transaction was kept.
+    #[error("refused: {0}")]
+    Refused(String),
     /// A step is not what the tape has at its path.
     #[error("{0}")]
     Diverged(Box<Divergence>),

@@ -21,6 +21,7 @@ mod redact_exact;
 mod redact_properties;
 mod redact_stream;
 mod redact_value;
+mod tape_act;
 mod tape_all;
 mod tape_branch;
 mod tape_crash;

@@ -7,6 +7,7 @@
 //! Each file below is one thing that they can do; [`answer`] asks them in turn. Whatever changes an
 //! answer counts [`VERSION`] up, which is part of a step's digest.
 
+mod assistant;
 mod day;
 mod desk;
 mod indicators;
@@ -30,12 +31,16 @@ pub const VERSION: u32 = 2;
 /// Their names, after `house::`.
 pub const NAMES: [&str; 3] = ["buy_and_hold", "contrarian", "momentum"];
 
+/// The house's assistant, after `house::`: it answers a person and trades nothing. Every house model can
+/// play its part; this name has no other.
+pub const ASSISTANT: &str = "assistant";
+
 /// Is there such a house model?
 ///
 /// # Errors
 /// A sentence that lists those that there are.
 pub fn check(model: &str) -> Result<(), String> {
-    strategy(model).map(|_| ())
+    if model == ASSISTANT { Ok(()) } else { strategy(model).map(|_| ()) }
 }
 
 /// What the model answers. Its usage is an estimate: a token for every four characters, rounded up.
@@ -43,11 +48,15 @@ pub fn check(model: &str) -> Result<(), String> {
 /// # Errors
 /// An unknown model, as in [`check`].
 pub fn answer(request: &ModelRequest) -> Result<Answer, String> {
-    let strategy = strategy(&request.model.model)?;
-    let draft = desk::draft(request, strategy)
+    let strategy = match request.model.model.as_str() {
+        ASSISTANT => None,
+        name => Some(strategy(name)?),
+    };
+    let draft = assistant::draft(request)
+        .or_else(|| desk::draft(request, strategy?))
         .or_else(|| summary::draft(request))
-        .or_else(|| memory::draft(request, strategy))
-        .or_else(|| solo::draft(request, strategy))
+        .or_else(|| memory::draft(request, strategy?))
+        .or_else(|| solo::draft(request, strategy?))
         .unwrap_or_else(|| Draft::text(words::nothing_to_do(&request.model)));
     let reply = draft.into_reply(request.messages.len());
     let usage = usage(request, &reply);

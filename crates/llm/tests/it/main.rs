@@ -7,6 +7,7 @@ mod cancel;
 mod config;
 mod embeddings;
 mod faults;
+mod house_assistant;
 mod house_desk;
 mod house_http;
 mod house_roles;

@@ -1,5 +1,6 @@
 //! How the API refuses.
 
+use crate::assistant::AskError;
 use crate::trigger::TriggerError;
 use crate::view::ViewError;
 use axum::Json;
@@ -123,11 +124,22 @@ impl From<ViewError> for ApiError {
     }
 }
 
+impl From<AskError> for ApiError {
+    fn from(error: AskError) -> Self {
+        match error {
+            AskError::Bad { .. } => Self::Invalid(error.to_string()),
+            AskError::NotFound(what) => Self::NotFound(what),
+            AskError::Conflict(why) => Self::Conflict(why),
+            AskError::Record(cause) => Self::Internal(cause),
+        }
+    }
+}
+
 impl From<TriggerError> for ApiError {
     fn from(error: TriggerError) -> Self {
         match error {
             TriggerError::Bad { .. } => Self::Invalid(error.to_string()),
-            TriggerError::NotFound(_) => Self::NotFound(error.to_string()),
+            TriggerError::NotFound(_) | TriggerError::Missing(_) => Self::NotFound(error.to_string()),
             TriggerError::Conflict(why) => Self::Conflict(why),
             TriggerError::Record(cause) => Self::Internal(cause),
         }

@@ -165,6 +165,21 @@ impl FromRequestParts<App> for JobPath {
     }
 }
 
+/// `{session_id}` of a conversation's path.
+#[derive(Debug)]
+pub(super) struct ChatPath(pub(super) String);
+
+impl FromRequestParts<App> for ChatPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        match Path::<String>::from_request_parts(parts, app).await {
+            Ok(Path(session)) => Ok(Self(session)),
+            Err(_) => Err(ApiError::Invalid("session_id: it is not UTF-8".to_owned())),
+        }
+    }
+}
+
 /// `{plan_id}` of a path.
 #[derive(Debug)]
 pub(super) struct PlanPath(pub(super) i64);

@@ -10,6 +10,7 @@ mod actions;
 mod bars;
 mod branch;
 mod cancel;
+mod chat;
 mod compare_traces;
 mod dataset;
 mod datasets;
@@ -28,6 +29,7 @@ mod login;
 mod memory;
 mod metrics;
 mod pages;
+mod plan_jobs;
 mod plans;
 mod queued;
 mod reasoning;
@@ -41,6 +43,8 @@ mod steps;
 mod stream;
 mod tasks;
 mod trigger;
+
+pub(crate) use trigger::simulation;
 
 use crate::app::App;
 use crate::config::Config;
@@ -69,6 +73,7 @@ use utoipa_axum::routes;
     tags(
         (name = "simulation", description = "Start, watch, stop and resume simulations"),
         (name = "record", description = "What agents were shown, said, decided and did"),
+        (name = "chat", description = "Conversations with the assistant"),
         (name = "plans", description = "Plans, their tasks, and what was done for them"),
         (name = "data", description = "Datasets"),
         (name = "memory", description = "What traders remember, and what of it they were given"),
@@ -92,6 +97,11 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(plans::plan, plans::update, plans::delete))
         .routes(routes!(tasks::tasks, tasks::create))
         .routes(routes!(tasks::task, tasks::update, tasks::delete))
+        .routes(routes!(plan_jobs::decompose))
+        .routes(routes!(plan_jobs::execute))
+        .routes(routes!(chat::message))
+        .routes(routes!(chat::sessions))
+        .routes(routes!(chat::session))
         .routes(routes!(actions::jobs))
         .routes(routes!(job::plan_job))
         .routes(routes!(actions::actions))

@@ -32,7 +32,8 @@ pub(super) struct Asked {
 ///
 /// Begins with a `snapshot`, or behind event number `after`. The names of events are `snapshot`,
 /// `log_entry`, `message`, `node`, `order`, `progress`, `job` and `end`, after which the stream closes;
-/// `id` is the event's number in the job, without gaps. A reconnect with the `Last-Event-ID` of the end
+/// `id` is the event's number in the job, without gaps. A `delta` brings words of an answer that is being
+/// written: it has no `id`, some may be lost, and the `message` that follows has them all. A reconnect with the `Last-Event-ID` of the end
 /// gets 204.
 #[utoipa::path(
     get,
@@ -103,7 +104,10 @@ fn events(reader: StreamReader, open: OpenStream) -> impl Stream<Item = Result<E
                 return None;
             }
         };
-        let mut sent = Event::default().event(&event.name).id(event.id.to_string());
+        let mut sent = Event::default().event(&event.name);
+        if let Some(id) = event.id {
+            sent = sent.id(id.to_string());
+        }
         if is_first {
             sent = sent.retry(RETRY);
         }

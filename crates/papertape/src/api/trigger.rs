@@ -268,6 +268,15 @@ pub(super) async fn trigger(
     Ok((StatusCode::ACCEPTED, Json(QueuedAnswer::of(&app, queued, None).await?)))
 }
 
+/// The request that a JSON object makes, as `POST /simulate/trigger` reads it.
+///
+/// # Errors
+/// A sentence that names the field.
+pub(crate) fn simulation(body: &Value) -> Result<Request, String> {
+    let body: TriggerBody = serde_json::from_value(body.clone()).map_err(|error| error.to_string())?;
+    request(body).map_err(|error| error.to_string())
+}
+
 fn request(body: TriggerBody) -> Result<Request, ApiError> {
     if body.masking.is_some_and(|masking| !masking.is_null()) {
         return Err(ApiError::Invalid("masking: it is not supported".to_owned()));

@@ -48,6 +48,7 @@ pub(super) fn of_trigger(error: TriggerError) -> anyhow::Error {
     match error {
         TriggerError::Bad { field, message } => usage(format!("{}: {message}", option(field))),
         TriggerError::NotFound(job) => no_job(&job),
+        TriggerError::Missing(message) => not_found(message),
         TriggerError::Conflict(message) => anyhow::anyhow!(message),
         TriggerError::Record(error) => error,
     }

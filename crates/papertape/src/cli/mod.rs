@@ -7,6 +7,7 @@ mod actions;
 mod auth;
 mod branch;
 mod cancel;
+mod chat;
 mod cleanup;
 mod completions;
 mod config;
@@ -81,6 +82,8 @@ struct Common {
 enum Command {
     /// Run a simulation here and now
     Run(Box<run::RunArgs>),
+    /// Talk with the assistant
+    Chat(chat::ChatArgs),
     /// Serve the API, and run jobs
     Serve(serve::ServeArgs),
     /// Run jobs that others queue, without an API
@@ -145,6 +148,7 @@ async fn dispatch(cli: Cli, config: Config) -> Outcome {
     let common = &cli.common;
     match cli.command {
         Command::Run(args) => Box::pin(run::run(common, config, *args)).await,
+        Command::Chat(args) => Box::pin(chat::chat(common, config, args)).await,
         Command::Serve(args) => Box::pin(serve::serve(common, config, args)).await,
         Command::Worker => Box::pin(worker::worker(common, config)).await,
         Command::Jobs(args) => Box::pin(jobs::jobs(common, config, args)).await,

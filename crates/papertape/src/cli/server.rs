@@ -70,6 +70,12 @@ impl Server {
         self.send(self.client.post(self.address_of(path)?).json(body), path).await
     }
 
+    /// The same, for a reader of this language.
+    pub(super) async fn post_in(&self, path: &[&str], body: &Value, language: &str) -> Result<Value> {
+        let request = self.client.post(self.address_of(path)?).json(body);
+        self.send(request.header(reqwest::header::ACCEPT_LANGUAGE, language), path).await
+    }
+
     /// Deletes something; `path` is given segment by segment.
     pub(super) async fn delete(&self, path: &[&str]) -> Result<()> {
         self.send(self.client.delete(self.address_of(path)?), path).await.map(drop)
@@ -98,7 +104,7 @@ impl Server {
         }
         let message = answer["message"].as_str().unwrap_or("it gives no reason").to_owned();
         match (status, path) {
-            (StatusCode::NOT_FOUND, ["plans", ..]) => Err(not_found(message)),
+            (StatusCode::NOT_FOUND, ["chat" | "plans", ..]) => Err(not_found(message)),
             (StatusCode::NOT_FOUND, [_, job, ..]) => Err(no_job(job)),
             (StatusCode::BAD_REQUEST, _) => Err(usage(message)),
             (StatusCode::CONFLICT, _) => Err(anyhow!(message)),

@@ -8,6 +8,24 @@ use serde::{Deserialize, Serialize};
 pub struct Settings {
     /// Jobs.
     pub jobs: JobsSettings,
+    /// The assistant's replies.
+    pub chat: ChatSettings,
+}
+
+/// How the assistant's replies are shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ChatSettings {
+    /// Is the paragraph that sums the actions up part of the reply?
+    pub include_action_summary: bool,
+    /// Does the page show what was done under a reply?
+    pub show_action_summary: bool,
+}
+
+impl Default for ChatSettings {
+    fn default() -> Self {
+        Self { include_action_summary: true, show_action_summary: true }
+    }
 }
 
 /// What is kept of jobs.

@@ -88,6 +88,9 @@ pub enum TriggerError {
     /// There is no such job.
     #[error("there is no job {0}")]
     NotFound(String),
+    /// There is no such plan or task.
+    #[error("{0}")]
+    Missing(String),
     /// The job is not in a state for this.
     #[error("{0}")]
     Conflict(String),
@@ -105,8 +108,15 @@ fn bad(field: &'static str, message: impl Into<String>) -> TriggerError {
 /// # Errors
 /// A field that is wrong, named; or the record's.
 pub async fn trigger(app: &App, request: Request) -> Result<Triggered, TriggerError> {
+    trigger_as(app, request, JobId::new(uuid::Uuid::now_v7().to_string())).await
+}
+
+/// As [`trigger`], under an id that is known before.
+///
+/// # Errors
+/// As there.
+pub async fn trigger_as(app: &App, request: Request, job: JobId) -> Result<Triggered, TriggerError> {
     let mut planned = plan(app, &request).await?;
-    let job = JobId::new(uuid::Uuid::now_v7().to_string());
     let total = planned.days.len();
     let skipped = planned.days.iter().filter(|day| day.skipped.is_some()).count();
     planned.warnings.sort();

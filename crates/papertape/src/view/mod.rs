@@ -5,6 +5,7 @@
 
 mod actions;
 mod bars;
+mod chat;
 mod compare_traces;
 mod datasets;
 mod desk_state;
@@ -27,6 +28,10 @@ pub use actions::{
     decompose_job, plan_job, plan_jobs,
 };
 pub use bars::{BarAnswer, BarsAnswer, BarsQuery, bars};
+pub use chat::{
+    ChatMessageAnswer, ChatQuery, ChatSessionAnswer, ChatSessionSummary, ChatSessionsAnswer, chat_message,
+    chat_session, chat_sessions,
+};
 pub use compare_traces::{CompareQuery, compare_traces};
 pub use datasets::{DatasetAnswer, DatasetsAnswer, DatasetsQuery, dataset, datasets};
 pub use desk_state::{DeskStateAnswer, desk_state, desk_states};

@@ -5,16 +5,18 @@
 
 use super::{LogEntry, ViewError, job_id, no_job};
 use crate::app::App;
-use futures::future::select;
+use crate::assistant::Hearing;
+use futures::future::{Either, select};
 use papertape_core::id::JobId;
 use papertape_core::record::JobStatus;
 use papertape_runtime::stopping::StopSignal;
 use papertape_store::{Follower, JobEvent, JobTail};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::pin::pin;
 use std::time::Duration;
+use tokio::sync::broadcast::error::RecvError;
 use utoipa::ToSchema;
 
 /// How many events are read at a time.
@@ -23,14 +25,17 @@ const AT_A_TIME: u32 = 500;
 const ASK_EVERY: Duration = Duration::from_secs(15);
 /// The event that closes a run of a job.
 const END: &str = "end";
+/// The event that brings words of an answer that is being written.
+const DELTA: &str = "delta";
 
 /// One event of a job's stream.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StreamEvent {
-    /// `snapshot`, `log_entry`, `message`, `node`, `order`, `progress`, `job` or `end`.
+    /// `snapshot`, `log_entry`, `message`, `node`, `order`, `progress`, `job` or `end`; or `delta`: words of
+    /// an answer that is being written, of which some may be lost.
     pub name: String,
-    /// Its number in the job.
-    pub id: i64,
+    /// Its number in the job; `None`: it is a `delta`, which is kept nowhere.
+    pub id: Option<i64>,
     /// What it says.
     pub data: StreamData,
 }
@@ -72,6 +77,10 @@ pub struct StreamReader {
     ended: bool,
     follower: Follower,
     closing: StopSignal,
+    /// Words of answers in this process, while somebody may say some.
+    words: Option<Hearing>,
+    /// The job as it was when it was last read.
+    job_now: StreamedJob,
 }
 
 /// Begins to read a job's stream behind event number `after` (0: from the beginning; absent: with a
@@ -88,12 +97,14 @@ pub async fn stream(app: &App, job: &str, after: Option<i64>) -> Result<Option<S
     let has_ended = tail.status.is_stopped();
     let mut reader = StreamReader {
         app: app.clone(),
-        job: id,
+        job: id.clone(),
         at: 0,
         read: VecDeque::new(),
         ended: false,
         follower,
         closing: app.streams.closing(),
+        words: Some(app.words.hear()),
+        job_now: streamed(&id, &tail),
     };
     match after {
         Some(after) if after < 0 || after > tail.newest => {
@@ -110,7 +121,7 @@ pub async fn stream(app: &App, job: &str, after: Option<i64>) -> Result<Option<S
             reader.at = tail.newest - i64::from(has_ended);
             let data =
                 StreamData { job: reader.streamed(&tail), log_entry: None, cursor: reader.at, event: None };
-            reader.read.push_back(StreamEvent { name: "snapshot".to_owned(), id: reader.at, data });
+            reader.read.push_back(StreamEvent { name: "snapshot".to_owned(), id: Some(reader.at), data });
         }
     }
     Ok(Some(reader))
@@ -150,6 +161,7 @@ impl StreamReader {
     fn take(&mut self, mut tail: JobTail) {
         let events = std::mem::take(&mut tail.events);
         let job = self.streamed(&tail);
+        self.job_now = job.clone();
         for JobEvent { n, kind, data, log, .. } in events {
             // Of a job that was resumed, the end that it once came to is no end.
             let is_last = n == tail.newest && tail.status.is_stopped();
@@ -158,25 +170,57 @@ impl StreamReader {
             self.at = n;
             let (event, log_entry) = (Some(data), log.map(LogEntry::of));
             let data = StreamData { job: job.clone(), log_entry, cursor: n, event };
-            self.read.push_back(StreamEvent { name, id: n, data });
+            self.read.push_back(StreamEvent { name, id: Some(n), data });
         }
     }
 
     fn streamed(&self, tail: &JobTail) -> StreamedJob {
-        StreamedJob {
-            job_id: self.job.to_string(),
-            kind: tail.kind.clone(),
-            status: tail.status,
-            error: tail.error.clone(),
-        }
+        streamed(&self.job, tail)
+    }
+
+    /// Words of an answer of this job, as an event that is kept nowhere.
+    fn heard(&mut self, words: &str) {
+        let event = Some(json!({ "text": words }));
+        let data = StreamData { job: self.job_now.clone(), log_entry: None, cursor: self.at, event };
+        self.read.push_back(StreamEvent { name: DELTA.to_owned(), id: None, data });
     }
 
     /// Until there may be something new, or the server goes down.
     async fn rest(&mut self) {
         let asking = self.app.services.clock.sleep(ASK_EVERY);
-        let woken = pin!(self.follower.woken());
-        let closing = pin!(self.closing.stopped());
-        // Whichever it is: what there is stands in the record.
-        drop(select(select(woken, asking), closing).await);
+        let heard = {
+            let woken = pin!(self.follower.woken());
+            let closing = pin!(self.closing.stopped());
+            let words = pin!(words_of(&mut self.words, &self.job));
+            match select(words, select(select(woken, asking), closing)).await {
+                Either::Left((words, _)) => Some(words),
+                // Whichever it is: what there is stands in the record.
+                Either::Right(_) => None,
+            }
+        };
+        if let Some(words) = heard {
+            self.heard(&words);
+        }
     }
+}
+
+fn streamed(job: &JobId, tail: &JobTail) -> StreamedJob {
+    StreamedJob {
+        job_id: job.to_string(),
+        kind: tail.kind.clone(),
+        status: tail.status,
+        error: tail.error.clone(),
+    }
+}
+
+/// The next words of a job's answer. Those that were said while nobody listened are lost.
+async fn words_of(hearing: &mut Option<Hearing>, job: &JobId) -> String {
+    while let Some(words) = hearing {
+        match words.recv().await {
+            Ok((of, words)) if of == *job => return words,
+            Ok(_) | Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Closed) => *hearing = None,
+        }
+    }
+    std::future::pending().await
 }

@@ -57,10 +57,11 @@ fn every_key_is_documented_with_its_default() {
     for optional in optional {
         known.insert(optional.to_owned(), Value::Null);
     }
-    for line in ["job", "agent", "day", "summaries"] {
-        known.remove(&format!("simulation.budget.{line}"));
+    let lines = ["job", "agent", "day", "summaries"].map(|line| format!("simulation.budget.{line}"));
+    for line in lines.into_iter().chain(["chat.budget".to_owned()]) {
+        known.remove(&line);
         for unit in ["tokens", "usd"] {
-            known.insert(format!("simulation.budget.{line}.{unit}"), Value::Null);
+            known.insert(format!("{line}.{unit}"), Value::Null);
         }
     }
     let documented: BTreeMap<String, String> =

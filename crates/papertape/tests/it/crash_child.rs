@@ -1,10 +1,12 @@
 //! The process that is killed: this test program, started again for this one test.
 
+use crate::crash_assistant::Others;
 use crate::crash_support::{Place, faulty, open, run};
 use futures::FutureExt as _;
 use papertape_core::id::JobId;
 use papertape_core::ports::{BoxFuture, Queue, RecordError};
 use papertape_core::record::{JobRow, JobStatus, Lease, NewJob};
+use papertape_runtime::assist::is_assistants;
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::fault::FaultPoints;
 use serde::{Deserialize, Serialize};
@@ -48,7 +50,14 @@ async fn runs_a_job_until_it_is_killed() {
     if let Place::Postgres(..) = child.place {
         services.queue = Arc::new(BriefLeases(services.queue));
     }
-    if run(&services, &child.job).await.is_none() {
+    // The jobs that one of the assistant's starts are run beside it.
+    let row = app.store.job(&child.job).await.expect("reads").expect("is there");
+    let others = is_assistants(&row.kind).then(|| Others::beside(&app, &child.job));
+    let ended = run(&services, &child.job).await;
+    if let Some(others) = others {
+        others.end().await;
+    }
+    if ended.is_none() {
         // Its last process was killed after its end.
         let job = app.store.job(&child.job).await.expect("reads").expect("is there");
         assert_eq!(job.status, JobStatus::Completed);

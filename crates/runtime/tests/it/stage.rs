@@ -275,6 +275,7 @@ impl Stage {
             datasets: Arc::new(One(Arc::clone(&self.data))),
             prompts: Arc::new(PromptSet::built_in()),
             redactor: Arc::new(Redactor::new(secrets).expect("a redactor")),
+            assistant: None,
             calls: Arc::new(Semaphore::new(self.places)),
         }
     }

@@ -35,7 +35,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// What must not come along with a pure crate, by whatever way.
-const PURE: &[&str] = &["papertape-core", "papertape-agents", "papertape-embed"];
+const PURE: &[&str] = &["papertape-core", "papertape-agents", "papertape-assistant", "papertape-embed"];
 const OUT_OF_REACH: &[&str] = &[
     "async-std",
     "axum",

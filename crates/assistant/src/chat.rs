@@ -1,0 +1,269 @@
+//! A person's message answered: one turn of a conversation.
+
+use crate::confirm::{self, Pending};
+use crate::language;
+use crate::perform::TURN;
+use crate::prompt::Prompts;
+use crate::settings::Settings;
+use crate::summary::paragraph;
+use crate::table::ActionSpec;
+use crate::talk::{self, About, Ended, Held, SERVER, Speaker, Talk};
+use papertape_core::action::{ActionDraft, ActionSummary, Language, summarise};
+use papertape_core::chat::ChatId;
+use papertape_core::id::JobId;
+use papertape_core::json::to_value;
+use papertape_core::message::Message;
+use papertape_core::plan::PlanId;
+use papertape_core::ports::ExternalCall;
+use papertape_core::tape::{ActionAsk, ActionOptions, Ctx, Key, Stop};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// How much of an earlier message a model is told.
+const PAST_CHARS: usize = 4_000;
+/// How much of the person's words is in a row of the action log.
+const WORDS_CHARS: usize = 500;
+/// `metadata.type` of a message that a job fills.
+pub const JOB_LOG: &str = "job_log";
+
+/// An answer, ready to be kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The conversation.
+    pub session: ChatId,
+    /// The message that it fills.
+    pub message: i64,
+    /// Its words.
+    pub content: String,
+    /// `type`, `job_id`, `actions_summary`, `pending`, `error`.
+    pub metadata: Value,
+    /// The plan that the conversation works on now.
+    pub plan: Option<PlanId>,
+    /// Why there is no proper answer.
+    pub error: Option<String>,
+}
+
+/// Answers the message that the job was made for.
+///
+/// # Errors
+/// A stop; inside, why there is no place for an answer.
+pub async fn answer(
+    ctx: &mut Ctx,
+    job: &JobId,
+    settings: &Settings,
+    prompts: &Prompts,
+) -> Result<Result<Answer, String>, Stop> {
+    let turn = match turn(ctx, settings).await? {
+        Ok(turn) => turn,
+        Err(why) => return Ok(Err(why)),
+    };
+    let words = &turn.user.content;
+    let mut about = About {
+        plan: turn.session.plan_id,
+        chat: Some(turn.session.id.clone()),
+        words: Some(words.chars().take(WORDS_CHARS).collect()),
+    };
+    let waiting = turn.history.iter().rev().find(|past| past.is_assistant()).map(Said::pending);
+    let ids: Vec<String> = serde_json::from_value(turn.user.metadata["confirm"].clone()).unwrap_or_default();
+    let pending = confirm::confirmed(waiting.unwrap_or_default(), words, &ids);
+    let mut scope = ctx.child(Key::node("confirmed"))?;
+    let done = talk::confirmed(&mut scope, &mut about, options(settings), pending).await?;
+
+    let speaker = Speaker { language: reads(words, turn.session.language), ..settings.speaker.clone() };
+    let told: Vec<Value> = done.iter().zip(1..).map(|(one, order)| one.told(order)).collect();
+    let values = json!({
+        "agents": settings.agents,
+        "datasets": settings.datasets,
+        "plan": about.plan,
+        "context": Some(&turn.user.metadata["context"]).filter(|context| !context.is_null()).map(Value::to_string),
+        "confirmed": (!told.is_empty()).then(|| Value::Array(told).to_string()),
+        "message": words,
+    });
+    let instructions = talk::instructions(prompts, "chat", &speaker, any);
+    let opening = prompts.render("message", speaker.language, values);
+    let (instructions, opening) = match (instructions, opening) {
+        (Ok(instructions), Ok(opening)) => (instructions, opening),
+        (Err(error), _) | (_, Err(error)) => return Ok(Ok(turn.failed(job, &error.to_string()))),
+    };
+    let mut messages: Vec<Message> = turn.history.iter().filter_map(Said::to_message).collect();
+    messages.push(Message::user(opening));
+    let held = talk::hold(
+        ctx,
+        Talk {
+            speaker: &speaker,
+            bounds: settings.bounds(),
+            instructions,
+            messages,
+            allows: any,
+            about,
+            may_ask: true,
+            trusted: false,
+            tainted: done.iter().any(|one| one.asked.spec.is_some_and(|spec| spec.brings_text)),
+            done,
+        },
+    )
+    .await?;
+    Ok(Ok(turn.answered(job, &held, settings.include_action_summary)))
+}
+
+fn any(_: &ActionSpec) -> bool {
+    true
+}
+
+fn options(settings: &Settings) -> ActionOptions {
+    let timeout = settings.bounds().action_timeout;
+    ActionOptions { timeout, retries: 0, backoff: std::time::Duration::ZERO }
+}
+
+/// The language that the model is spoken to in: the person's own, where the words show one.
+fn reads(words: &str, usual: Language) -> Language {
+    match language::of_text(words) {
+        Language::En if !words.chars().any(|c| c.is_ascii_alphabetic()) => usual,
+        found => found,
+    }
+}
+
+/// A turn as it was read.
+#[derive(Debug, Deserialize)]
+struct Turn {
+    session: Session,
+    user: Said,
+    assistant: Said,
+    #[serde(skip)]
+    history: Vec<Said>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Session {
+    id: ChatId,
+    language: Language,
+    plan_id: Option<PlanId>,
+}
+
+/// A message as it was read.
+#[derive(Debug, Deserialize)]
+struct Said {
+    id: i64,
+    role: papertape_core::chat::Speaker,
+    content: String,
+    metadata: Value,
+}
+
+impl Said {
+    fn is_assistant(&self) -> bool {
+        self.role == papertape_core::chat::Speaker::Assistant
+    }
+
+    fn pending(&self) -> Vec<Pending> {
+        serde_json::from_value(self.metadata["pending"].clone()).unwrap_or_default()
+    }
+
+    /// The message as the model is told it; none where the answer never came.
+    fn to_message(&self) -> Option<Message> {
+        // The paragraph is for people.
+        let words = self.metadata["reply"].as_str().unwrap_or(&self.content);
+        let content: String = words.chars().take(PAST_CHARS).collect();
+        if content.trim().is_empty() {
+            return None;
+        }
+        Some(if self.is_assistant() {
+            Message::Assistant { content, tool_calls: Vec::new(), provider: None }
+        } else {
+            Message::user(content)
+        })
+    }
+}
+
+/// Reads the turn. What was read is kept, so that a turn that is taken up again reads the same.
+async fn turn(ctx: &mut Ctx, settings: &Settings) -> Result<Result<Turn, String>, Stop> {
+    let call = ExternalCall { server: SERVER.to_owned(), tool: TURN.to_owned(), arguments: json!({}) };
+    let mut scope = ctx.child(Key::node("start"))?;
+    let ask = ActionAsk { call, row: None, hold: None, options: options(settings) };
+    let mut data = match scope.action(ask).await? {
+        Ok(reply) => reply.data,
+        Err(failure) => return Ok(Err(failure.to_string())),
+    };
+    let unreadable = |error: serde_json::Error| format!("the message cannot be read: {error}");
+    let history = serde_json::from_value(data["history"].take()).map_err(unreadable);
+    let turn = serde_json::from_value::<Turn>(data["turn"].take()).map_err(unreadable);
+    Ok(turn.and_then(|turn| Ok(Turn { history: history?, ..turn })))
+}
+
+impl Turn {
+    fn answered(&self, job: &JobId, held: &Held, with_paragraph: bool) -> Answer {
+        let language = self.session.language;
+        let rows = held.done.iter().map(|one| &one.row);
+        let summary: Vec<ActionSummary> = summarise(rows.collect::<Vec<&ActionDraft>>(), language);
+        let pending: Vec<&Pending> = held.done.iter().filter_map(|one| one.waits.as_ref()).collect();
+        let (note, error) = note(&held.ended, language);
+        let mut reply = held.message.clone();
+        // The person is asked in our words as well: a model may forget to.
+        let questions = pending.iter().map(|one| one.question.clone());
+        for line in note.into_iter().chain(questions) {
+            if !reply.contains(&line) {
+                reply = [reply.as_str(), line.as_str()].join("\n\n").trim().to_owned();
+            }
+        }
+        let paragraph = paragraph(&summary, language).filter(|_| with_paragraph);
+        let content = match &paragraph {
+            Some(paragraph) => [reply.as_str(), paragraph].join("\n\n").trim().to_owned(),
+            None => reply.clone(),
+        };
+        let metadata = json!({
+            "type": JOB_LOG,
+            "job_id": job,
+            "reply": reply,
+            "actions_summary": summary,
+            "pending": pending,
+            "rounds": held.rounds,
+            "error": error,
+        });
+        let session = self.session.id.clone();
+        Answer { session, message: self.assistant.id, content, metadata, plan: held.plan, error }
+    }
+
+    fn failed(&self, job: &JobId, why: &str) -> Answer {
+        Answer {
+            session: self.session.id.clone(),
+            message: self.assistant.id,
+            content: unanswered(why, self.session.language),
+            metadata: json!({ "type": JOB_LOG, "job_id": job, "actions_summary": [], "error": why }),
+            plan: self.session.plan_id,
+            error: Some(why.to_owned()),
+        }
+    }
+}
+
+/// What is said of an end that is none of the model's, and whether the turn has failed.
+fn note(ended: &Ended, language: Language) -> (Option<String>, Option<String>) {
+    match (ended, language) {
+        (Ended::Answered, _) => (None, None),
+        (Ended::OutOfRounds, Language::En) => {
+            (Some("I have used all the rounds of this turn; say “go on” to continue.".to_owned()), None)
+        }
+        (Ended::OutOfRounds, Language::Zh) => (Some("本轮的步数已用完；请回复“继续”。".to_owned()), None),
+        (Ended::CutShort, Language::En) => {
+            (Some("(The answer was cut short by its limit of tokens.)".to_owned()), None)
+        }
+        (Ended::CutShort, Language::Zh) => (Some("（回答因长度限制被截断。）".to_owned()), None),
+        (Ended::Failed(failure), language) => {
+            let why = failure.to_string();
+            (Some(unanswered(&why, language)), Some(why))
+        }
+    }
+}
+
+/// What stands where no answer could be had.
+#[must_use]
+pub fn unanswered(why: &str, language: Language) -> String {
+    match language {
+        Language::En => format!("I could not finish this turn: {why}"),
+        Language::Zh => format!("本轮未能完成：{why}"),
+    }
+}
+
+/// The metadata of an answer's place until it is filled.
+#[must_use]
+pub fn waiting(job: &JobId) -> Value {
+    json!({ "type": JOB_LOG, "job_id": to_value(job) })
+}

@@ -1,0 +1,114 @@
+//! What a person is asked before it is done.
+//!
+//! Two rules, held here and not by the model: deleting asks first, always; and once text that others wrote
+//! (the web's, a tool's, a trader's) has entered a turn, spending asks too, for such a text may pretend to
+//! speak for the person. What waits is kept with the answer; the person's next message confirms it, by a
+//! word of [`is_yes`] or by naming it, or lets it go.
+
+use crate::table::ActionSpec;
+use papertape_core::action::Language;
+use papertape_core::json;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+/// An action that waits for a person's word.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pending {
+    /// Its name.
+    pub name: String,
+    /// Its parameters.
+    pub parameters: Map<String, Value>,
+    /// What the person is asked.
+    pub question: String,
+    /// Names it, of its name and parameters. Short, so that nobody takes it for a key.
+    pub id: String,
+}
+
+impl Pending {
+    /// An action with its question.
+    #[must_use]
+    pub fn new(spec: &ActionSpec, parameters: &Map<String, Value>, language: Language) -> Self {
+        Self {
+            name: spec.name.to_owned(),
+            parameters: parameters.clone(),
+            question: question(spec, parameters, language),
+            id: json::hash(&json!({ "name": spec.name, "parameters": parameters })).to_hex()[..12].to_owned(),
+        }
+    }
+}
+
+/// Must a person be asked before this is done? `tainted`: text that others wrote is in the turn.
+#[must_use]
+pub fn asks_first(spec: &ActionSpec, tainted: bool) -> bool {
+    spec.deletes || (spec.spends && tainted)
+}
+
+/// Which of what waits a message confirms: all of it by a yes, those that `ids` name otherwise.
+#[must_use]
+pub fn confirmed(pending: Vec<Pending>, message: &str, ids: &[String]) -> Vec<Pending> {
+    let yes = is_yes(message);
+    pending.into_iter().filter(|one| yes || ids.contains(&one.id)).collect()
+}
+
+/// Words that confirm, alone in a message.
+const YES: &[&str] = &[
+    "yes",
+    "y",
+    "yes please",
+    "ok",
+    "okay",
+    "sure",
+    "confirm",
+    "confirmed",
+    "go ahead",
+    "do it",
+    "yes do it",
+    "yes delete it",
+    "delete it",
+    "是",
+    "是的",
+    "好",
+    "好的",
+    "确认",
+    "同意",
+    "可以",
+    "继续",
+    "执行",
+    "删除",
+    "删除吧",
+    "确认删除",
+    "确认执行",
+];
+
+/// Is the message a plain yes? Anything more than that is read by the model.
+#[must_use]
+pub fn is_yes(message: &str) -> bool {
+    let is_mark = |c: char| c.is_ascii_punctuation() || matches!(c, '。' | '！' | '，' | '、' | '～');
+    let words: String = message.to_lowercase().chars().map(|c| if is_mark(c) { ' ' } else { c }).collect();
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    YES.contains(&words.as_str())
+}
+
+fn question(spec: &ActionSpec, parameters: &Map<String, Value>, language: Language) -> String {
+    let of = Value::Object(parameters.clone());
+    match (language, spec.deletes) {
+        (Language::En, true) => {
+            format!(
+                "{}/{} {of} deletes for good. Shall I do it? Answer yes to confirm.",
+                spec.kind, spec.name
+            )
+        }
+        (Language::En, false) => format!(
+            "{}/{} {of} starts work that may cost money, and text that others wrote has been read in this turn. \
+             Shall I do it? Answer yes to confirm.",
+            spec.kind, spec.name
+        ),
+        (Language::Zh, true) => {
+            format!("{}/{} {of} 将永久删除。是否执行？请回复“是”确认。", spec.kind, spec.name)
+        }
+        (Language::Zh, false) => format!(
+            "{}/{} {of} 可能产生费用，且本轮已读入他人撰写的文字。是否执行？请回复“是”确认。",
+            spec.kind, spec.name
+        ),
+    }
+}

@@ -1,0 +1,326 @@
+//! A plan broken into tasks, breadth first: each node is put to the model, what it answers becomes the
+//! node's children, and they are put to it in their turn.
+
+use crate::planned::{Planned, ReadTask};
+use crate::prompt::Prompts;
+use crate::settings::{Decompose, Settings};
+use crate::talk::SERVER;
+use papertape_core::action::{ActionDraft, ActionKind, ActionStatus};
+use papertape_core::message::{Message, ModelRequest, ResponseSchema, ToolChoice};
+use papertape_core::plan::{MOST_NAME_CHARS, TaskId};
+use papertape_core::ports::ExternalCall;
+use papertape_core::tape::{ActionAsk, ActionOptions, Ctx, Key, Stop};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// What a decomposition came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Decomposition {
+    /// Why it went no further.
+    pub stopped_reason: StoppedReason,
+    /// What it did.
+    pub stats: Stats,
+    /// The tasks that were made, in the order of their making.
+    pub created: Vec<TaskId>,
+    /// Nodes that could not be broken up, with the reason.
+    pub failed: Vec<FailedNode>,
+}
+
+/// Why a decomposition went no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StoppedReason {
+    /// No node was left that the model would break up.
+    Completed,
+    /// Nodes at the deepest level are not broken up.
+    MaxDepth,
+    /// All new tasks that it may make are made.
+    NodeBudget,
+    /// No node could be broken up.
+    Failed,
+}
+
+/// What a decomposition did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Stats {
+    /// Nodes that were put to the model.
+    pub nodes_asked: u32,
+    /// Tasks that were made.
+    pub nodes_created: u32,
+    /// Of the nodes asked, those that stay as they are.
+    pub leaves: u32,
+    /// Of the nodes asked, those that failed.
+    pub nodes_failed: u32,
+    /// The deepest level below the beginning that a task was made at.
+    pub depth_reached: u32,
+    /// Children that were left out, for there were too many or they were none.
+    pub children_left_out: u32,
+}
+
+/// A node that could not be broken up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FailedNode {
+    /// The task; `None`: the plan itself.
+    pub task_id: Option<TaskId>,
+    /// Why.
+    pub error: String,
+}
+
+/// A node that waits to be put to the model.
+struct Node {
+    task: Option<TaskId>,
+    name: String,
+    instruction: String,
+    /// Names above it, the outermost first.
+    path: Vec<String>,
+    depth: u32,
+}
+
+/// A child as the model wants it.
+#[derive(Debug, Deserialize)]
+struct Child {
+    name: String,
+    #[serde(default)]
+    instruction: String,
+    #[serde(default)]
+    dependencies: Vec<Value>,
+}
+
+/// Breaks a plan down.
+///
+/// # Errors
+/// A stop; inside, why there is nothing to break down.
+pub async fn decompose(
+    ctx: &mut Ctx,
+    what: &Decompose,
+    settings: &Settings,
+    prompts: &Prompts,
+) -> Result<Result<Decomposition, String>, Stop> {
+    let options =
+        ActionOptions { timeout: settings.bounds().action_timeout, retries: 0, backoff: Duration::ZERO };
+    let planned = match Planned::read(ctx, what.plan_id, options).await? {
+        Ok(planned) => planned,
+        Err(why) => return Ok(Err(why)),
+    };
+    let first = match first(&planned, what.task_id) {
+        Ok(first) => first,
+        Err(why) => return Ok(Err(why)),
+    };
+    let work = Work { what, settings, prompts, planned: &planned, options };
+    let mut found = Decomposition {
+        stopped_reason: StoppedReason::Completed,
+        stats: Stats::default(),
+        created: Vec::new(),
+        failed: Vec::new(),
+    };
+    let mut queue = VecDeque::from([first]);
+    let mut number = 0;
+    while let Some(node) = queue.pop_front() {
+        if node.depth >= what.limits.max_depth {
+            if found.stopped_reason == StoppedReason::Completed {
+                found.stopped_reason = StoppedReason::MaxDepth;
+            }
+            continue;
+        }
+        if found.stats.nodes_created >= what.limits.total_node_budget {
+            found.stopped_reason = StoppedReason::NodeBudget;
+            break;
+        }
+        number += 1;
+        found.stats.nodes_asked += 1;
+        let mut scope = ctx.child(Key::Node("node".to_owned(), number))?;
+        match work.children(&mut scope, &node).await? {
+            Ok(children) => {
+                let made = work.make(&mut scope, &node, children, &mut found).await?;
+                found.stats.leaves += u32::from(made.is_empty());
+                queue.extend(made);
+            }
+            Err(error) => {
+                found.stats.nodes_failed += 1;
+                found.failed.push(FailedNode { task_id: node.task, error });
+            }
+        }
+    }
+    if found.stats.nodes_failed > 0 && found.stats.nodes_failed == found.stats.nodes_asked {
+        found.stopped_reason = StoppedReason::Failed;
+    }
+    Ok(Ok(found))
+}
+
+fn first(planned: &Planned, task: Option<TaskId>) -> Result<Node, String> {
+    let Some(id) = task else {
+        let plan = &planned.plan;
+        let goal = if plan.goal.trim().is_empty() { &plan.name } else { &plan.goal };
+        return Ok(Node {
+            task: None,
+            name: String::new(),
+            instruction: goal.clone(),
+            path: Vec::new(),
+            depth: 0,
+        });
+    };
+    let found = planned.task(id).ok_or_else(|| format!("the plan has no task {id}"))?;
+    let mut path = Vec::new();
+    let mut above = found.parent_id;
+    while let Some(parent) = above.and_then(|id| planned.task(id)) {
+        path.insert(0, parent.name.clone());
+        above = parent.parent_id;
+    }
+    let ReadTask { name, instruction, .. } = found.clone();
+    let instruction = if instruction.trim().is_empty() { name.clone() } else { instruction };
+    Ok(Node { task, name, instruction, path, depth: 0 })
+}
+
+struct Work<'a> {
+    what: &'a Decompose,
+    settings: &'a Settings,
+    prompts: &'a Prompts,
+    planned: &'a Planned,
+    options: ActionOptions,
+}
+
+impl Work<'_> {
+    /// What the model would break a node into.
+    async fn children(&self, ctx: &mut Ctx, node: &Node) -> Result<Result<Vec<Child>, String>, Stop> {
+        let speaker = &self.settings.speaker;
+        let language = crate::language::of_text(&node.instruction);
+        let instructions = self.prompts.render(
+            "decompose",
+            language,
+            json!({ "max_children": self.what.limits.max_children }),
+        );
+        let question = self.prompts.render(
+            "decompose-message",
+            language,
+            json!({
+                "plan": self.planned.plan.name,
+                "goal": Some(&self.planned.plan.goal).filter(|goal| !goal.is_empty() && node.task.is_some()),
+                "path": node.path,
+                "name": node.name,
+                "instruction": node.instruction,
+            }),
+        );
+        let (instructions, question) = match (instructions, question) {
+            (Ok(instructions), Ok(question)) => (instructions, question),
+            (Err(error), _) | (_, Err(error)) => return Ok(Err(error.to_string())),
+        };
+        let instructions = ctx.instruct(&instructions);
+        let question = ctx.say(&question).await?;
+        let request = ModelRequest {
+            model: speaker.model.clone(),
+            house_version: speaker.house_version,
+            instructions: Some(instructions),
+            messages: vec![Message::user(question)],
+            tools: Vec::new(),
+            tool_choice: ToolChoice::None,
+            response_schema: Some(ResponseSchema { name: "children".to_owned(), schema: schema() }),
+            sampling: speaker.sampling.clone(),
+        };
+        Ok(match ctx.model(&request, self.settings.call_options()).await? {
+            Ok(reply) => read(&reply.text),
+            Err(failure) => Err(failure.to_string()),
+        })
+    }
+
+    /// Makes the children, each an action of its own. Gives them as nodes.
+    async fn make(
+        &self,
+        ctx: &mut Ctx,
+        node: &Node,
+        children: Vec<Child>,
+        found: &mut Decomposition,
+    ) -> Result<Vec<Node>, Stop> {
+        let limits = self.what.limits;
+        let room = limits.total_node_budget.saturating_sub(found.stats.nodes_created);
+        let most = usize::try_from(limits.max_children.min(room)).unwrap_or(usize::MAX);
+        let mut made: Vec<Option<TaskId>> = Vec::new();
+        let mut nodes = Vec::new();
+        for (at, child) in children.into_iter().enumerate() {
+            if at >= most {
+                found.stats.children_left_out += 1;
+                continue;
+            }
+            let earlier = child.dependencies.iter().filter_map(|place| {
+                let place = place.as_u64().or_else(|| place.as_str()?.trim().parse().ok())?;
+                made.get(usize::try_from(place).ok()?).copied().flatten()
+            });
+            let dependencies: Vec<TaskId> = earlier.collect();
+            let name: String = child.name.trim().chars().take(MOST_NAME_CHARS).collect();
+            let instruction = if child.instruction.trim().is_empty() { &name } else { &child.instruction };
+            let task = self.create(ctx, node, (&name, instruction), dependencies).await?;
+            made.push(task.as_ref().ok().copied());
+            match task {
+                Ok(id) => {
+                    found.created.push(id);
+                    found.stats.nodes_created += 1;
+                    found.stats.depth_reached = found.stats.depth_reached.max(node.depth + 1);
+                    let above = (!node.name.is_empty()).then(|| node.name.clone());
+                    let path = node.path.iter().cloned().chain(above).collect();
+                    let (instruction, depth) = (instruction.clone(), node.depth + 1);
+                    nodes.push(Node { task: Some(id), name, instruction, path, depth });
+                }
+                Err(error) => {
+                    found.stats.children_left_out += 1;
+                    found.failed.push(FailedNode { task_id: node.task, error });
+                }
+            }
+        }
+        Ok(nodes)
+    }
+
+    async fn create(
+        &self,
+        ctx: &mut Ctx,
+        node: &Node,
+        (name, instruction): (&str, &str),
+        dependencies: Vec<TaskId>,
+    ) -> Result<Result<TaskId, String>, Stop> {
+        let plan = self.what.plan_id;
+        let arguments = json!({
+            "plan_id": plan, "name": name, "instruction": instruction, "parent_id": node.task.unwrap_or(TaskId(0)),
+            "dependencies": dependencies,
+        });
+        let row = ActionDraft {
+            plan: Some(plan),
+            details: Some(json!({ "parameters": arguments })),
+            ..ActionDraft::of(ActionKind::TaskOperation, "create_task", ActionStatus::Running, "")
+        };
+        let call = ExternalCall { server: SERVER.to_owned(), tool: "create_task".to_owned(), arguments };
+        let ask = ActionAsk { call, row: Some(row), hold: None, options: self.options };
+        Ok(match ctx.action(ask).await? {
+            Ok(reply) => match reply.data["task_id"].as_i64() {
+                Some(id) => Ok(TaskId(id)),
+                None => Err("the task was made without an id".to_owned()),
+            },
+            Err(failure) => Err(failure.message),
+        })
+    }
+}
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": { "children": { "type": "array", "items": {
+            "type": "object",
+            "properties": {
+                "name": { "type": "string" },
+                "instruction": { "type": "string" },
+                "dependencies": { "type": "array", "items": { "type": "integer" } },
+            },
+            "required": ["name", "instruction", "dependencies"],
+        } } },
+        "required": ["children"],
+    })
+}
+
+/// The children in an answer, wherever its object stands. Those that are none are left out.
+fn read(text: &str) -> Result<Vec<Child>, String> {
+    let object = text.find('{').zip(text.rfind('}')).and_then(|(from, to)| text.get(from..=to));
+    let answer: Value = serde_json::from_str(object.unwrap_or(text))
+        .map_err(|error| format!("the answer cannot be read: {error}"))?;
+    let children = answer["children"].as_array().ok_or("the answer has no `children`")?;
+    let read = children.iter().filter_map(|child| serde_json::from_value::<Child>(child.clone()).ok());
+    Ok(read.filter(|child| !child.name.trim().is_empty()).collect())
+}

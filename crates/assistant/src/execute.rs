@@ -1,0 +1,320 @@
+//! A plan's tasks carried out: a task begins when all that it depends on and all its children are done;
+//! tasks that do not wait for each other run side by side. A task that fails fails what waits for it.
+
+use crate::planned::{Planned, ReadTask, set_plan, set_task};
+use crate::prompt::Prompts;
+use crate::settings::{Execute, Settings};
+use crate::table::ActionSpec;
+use crate::talk::{self, About, Ended, Speaker, Talk};
+use crate::tree::result_text;
+use futures::channel::oneshot;
+use futures::future::{FutureExt as _, Shared};
+use papertape_core::action::ActionKind;
+use papertape_core::json::to_value;
+use papertape_core::message::Message;
+use papertape_core::plan::{TaskId, TaskStatus};
+use papertape_core::record::JobStatus;
+use papertape_core::tape::{ActionOptions, Branch, Ctx, Key, Stop};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// How an answer begins of a worker that could not do its task.
+const FAILED: &str = "FAILED:";
+/// How much of one earlier result a task is told.
+const RESULT_CHARS: usize = 8_000;
+
+/// What an execution came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Execution {
+    /// `completed`, `partial` or `failed`: never completed where a task is not.
+    pub status: JobStatus,
+    /// Tasks by how they are now, those of earlier runs included.
+    pub tasks: BTreeMap<TaskStatus, u32>,
+    /// The tasks that failed in this run, with the reason.
+    pub failed: Vec<FailedTask>,
+}
+
+/// A task that failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FailedTask {
+    /// The task.
+    pub task_id: TaskId,
+    /// Why.
+    pub error: String,
+}
+
+/// How one task came out: what others are told of it.
+#[derive(Clone, Debug)]
+struct Outcome {
+    status: TaskStatus,
+    text: String,
+    tainted: bool,
+}
+
+type Awaited = Shared<oneshot::Receiver<Outcome>>;
+
+/// Carries a plan out.
+///
+/// # Errors
+/// A stop; inside, why there is nothing to carry out.
+pub async fn execute(
+    ctx: &mut Ctx,
+    what: &Execute,
+    settings: &Settings,
+    prompts: &Prompts,
+) -> Result<Result<Execution, String>, Stop> {
+    let options =
+        ActionOptions { timeout: settings.bounds().action_timeout, retries: 0, backoff: Duration::ZERO };
+    let planned = match Planned::read(ctx, what.plan_id, options).await? {
+        Ok(planned) => planned,
+        Err(why) => return Ok(Err(why)),
+    };
+    let wanted = match wanted(&planned, what.task_id) {
+        Ok(wanted) => wanted,
+        Err(why) => return Ok(Err(why)),
+    };
+    let mut frame = ctx.child(Key::node("begin"))?;
+    if let Err(failure) = set_plan(&mut frame, what.plan_id, JobStatus::Running, options).await? {
+        return Ok(Err(failure.message));
+    }
+    let work = Work { what, settings, prompts, planned: &planned, options };
+    let outcomes = work.run(ctx, &wanted).await?;
+    let mut tasks: BTreeMap<TaskStatus, u32> = BTreeMap::new();
+    let mut failed = Vec::new();
+    for task in &planned.tasks {
+        let outcome = outcomes.get(&task.id);
+        *tasks.entry(outcome.map_or(task.status, |outcome| outcome.status)).or_default() += 1;
+        if let Some(outcome) = outcome.filter(|outcome| outcome.status == TaskStatus::Failed) {
+            failed.push(FailedTask { task_id: task.id, error: outcome.text.clone() });
+        }
+    }
+    let status = conclude(&tasks);
+    let mut frame = ctx.child(Key::node("end"))?;
+    if let Err(failure) = set_plan(&mut frame, what.plan_id, status, options).await? {
+        return Ok(Err(failure.message));
+    }
+    Ok(Ok(Execution { status, tasks, failed }))
+}
+
+/// A plan is completed where each task is, or is skipped; partial where some are; else failed.
+fn conclude(tasks: &BTreeMap<TaskStatus, u32>) -> JobStatus {
+    let count = |status| tasks.get(&status).copied().unwrap_or(0);
+    let open = count(TaskStatus::Failed) + count(TaskStatus::Queued) + count(TaskStatus::Running);
+    match (open, count(TaskStatus::Completed)) {
+        (0, _) => JobStatus::Completed,
+        (_, 0) => JobStatus::Failed,
+        _ => JobStatus::Partial,
+    }
+}
+
+/// The tasks that are to be run, in an order in which each comes after all that it waits for. A task that
+/// is asked for is run again; of the others, those that are neither completed nor skipped.
+fn wanted(planned: &Planned, again: Option<TaskId>) -> Result<Vec<TaskId>, String> {
+    let is_open = |task: &ReadTask| !matches!(task.status, TaskStatus::Completed | TaskStatus::Skipped);
+    let mut chosen: BTreeSet<TaskId> = BTreeSet::new();
+    match again {
+        None => chosen.extend(planned.tasks.iter().filter(|task| is_open(task)).map(|task| task.id)),
+        Some(id) => {
+            planned.task(id).ok_or_else(|| format!("the plan has no task {id}"))?;
+            let mut ahead = vec![id];
+            while let Some(at) = ahead.pop() {
+                if chosen.insert(at) {
+                    let before = before(planned, at);
+                    let open = before.into_iter().filter(|id| planned.task(*id).is_some_and(is_open));
+                    ahead.extend(open);
+                }
+            }
+        }
+    }
+    let mut order = Vec::new();
+    while order.len() < chosen.len() {
+        let ready = |id: &&TaskId| {
+            let waits = before(planned, **id);
+            !order.contains(*id) && waits.iter().all(|one| !chosen.contains(one) || order.contains(one))
+        };
+        match chosen.iter().find(ready) {
+            Some(next) => order.push(*next),
+            // Cycles are refused when they are made.
+            None => return Err("the plan's tasks wait for each other".to_owned()),
+        }
+    }
+    Ok(order)
+}
+
+/// What a task waits for: its children, its own dependencies and those of the tasks above it.
+fn before(planned: &Planned, id: TaskId) -> Vec<TaskId> {
+    let mut waits: Vec<TaskId> =
+        planned.tasks.iter().filter(|task| task.parent_id == Some(id)).map(|task| task.id).collect();
+    let mut at = planned.task(id);
+    while let Some(task) = at {
+        waits.extend(&task.dependencies);
+        at = task.parent_id.and_then(|parent| planned.task(parent));
+    }
+    waits.sort_unstable();
+    waits.dedup();
+    waits
+}
+
+struct Work<'a> {
+    what: &'a Execute,
+    settings: &'a Settings,
+    prompts: &'a Prompts,
+    planned: &'a Planned,
+    options: ActionOptions,
+}
+
+impl Work<'_> {
+    /// Runs the tasks side by side, each when what it waits for has come out.
+    async fn run(&self, ctx: &mut Ctx, order: &[TaskId]) -> Result<BTreeMap<TaskId, Outcome>, Stop> {
+        let mut tell = BTreeMap::new();
+        let mut hear: BTreeMap<TaskId, Awaited> = BTreeMap::new();
+        for id in order {
+            let (teller, hearer) = oneshot::channel();
+            tell.insert(*id, teller);
+            hear.insert(*id, hearer.shared());
+        }
+        let hear = &hear;
+        let mut branches: Vec<(Key, Branch<'_, (TaskId, Outcome)>)> = Vec::new();
+        for id in order {
+            let (Some(task), Some(teller)) = (self.planned.task(*id), tell.remove(id)) else { continue };
+            let number = u32::try_from(id.0).map_err(|_| Stop::Misuse(format!("task {id} is too large")))?;
+            let body: Branch<'_, (TaskId, Outcome)> = Box::new(move |mut ctx| {
+                async move {
+                    let outcome = self.task(&mut ctx, task, hear).await?;
+                    // Nobody may be waiting for it.
+                    drop(teller.send(outcome.clone()));
+                    Ok((task.id, outcome))
+                }
+                .boxed()
+            });
+            branches.push((Key::Node("task".to_owned(), number), body));
+        }
+        // Each waits only for tasks before it in the order, so that a bound holds nothing up for ever.
+        Ok(ctx.all_bounded(self.settings.parallel_tasks, branches).await?.into_iter().collect())
+    }
+
+    async fn task(
+        &self,
+        ctx: &mut Ctx,
+        task: &ReadTask,
+        hear: &BTreeMap<TaskId, Awaited>,
+    ) -> Result<Outcome, Stop> {
+        let mut results = Vec::new();
+        let mut tainted = false;
+        let mut missing = None;
+        for id in before(self.planned, task.id) {
+            let Some(earlier) = self.planned.task(id) else { continue };
+            let outcome = match hear.get(&id) {
+                // A teller is dropped only where a stop ends them all.
+                Some(awaited) => awaited.clone().await.map_err(|_| Stop::Shutdown)?,
+                None => earlier.outcome(),
+            };
+            tainted |= outcome.tainted;
+            match outcome.status {
+                TaskStatus::Completed => {
+                    let text: String = outcome.text.chars().take(RESULT_CHARS).collect();
+                    results.push(json!({ "id": id, "name": earlier.name, "text": json!(text).to_string() }));
+                }
+                TaskStatus::Skipped => {}
+                _ => missing = missing.or(Some(format!("task {id} “{}” is not completed", earlier.name))),
+            }
+        }
+        let at = (self.what.plan_id, task.id);
+        if let Some(why) = missing {
+            let outcome = Outcome { status: TaskStatus::Failed, text: why, tainted };
+            return self.close(ctx, task, outcome).await;
+        }
+        if let Err(failure) = set_task(ctx, at, TaskStatus::Running, None, self.options).await? {
+            return Ok(Outcome { status: TaskStatus::Failed, text: failure.message, tainted });
+        }
+        let outcome = self.work(ctx, task, results, tainted).await?;
+        self.close(ctx, task, outcome).await
+    }
+
+    /// Keeps how a task came out.
+    async fn close(&self, ctx: &mut Ctx, task: &ReadTask, outcome: Outcome) -> Result<Outcome, Stop> {
+        let result = json!({ "message": outcome.text, "read_text_of_others": outcome.tainted });
+        let at = (self.what.plan_id, task.id);
+        Ok(match set_task(ctx, at, outcome.status, Some(result), self.options).await? {
+            Ok(_) => outcome,
+            Err(failure) => Outcome { status: TaskStatus::Failed, text: failure.message, ..outcome },
+        })
+    }
+
+    /// A task's own conversation.
+    async fn work(
+        &self,
+        ctx: &mut Ctx,
+        task: &ReadTask,
+        results: Vec<Value>,
+        tainted: bool,
+    ) -> Result<Outcome, Stop> {
+        let instruction = if task.instruction.trim().is_empty() { &task.name } else { &task.instruction };
+        let language = crate::language::of_text(instruction);
+        let speaker = Speaker { language, ..self.settings.speaker.clone() };
+        let instructions = talk::instructions(self.prompts, "task", &speaker, allows);
+        let question = self.prompts.render(
+            "task-message",
+            language,
+            json!({
+                "agents": self.settings.agents,
+                "datasets": self.settings.datasets,
+                "plan": self.planned.plan.name,
+                "results": results,
+                "id": to_value(&task.id),
+                "name": task.name,
+                "instruction": instruction,
+            }),
+        );
+        let (instructions, question) = match (instructions, question) {
+            (Ok(instructions), Ok(question)) => (instructions, question),
+            (Err(error), _) | (_, Err(error)) => {
+                return Ok(Outcome { status: TaskStatus::Failed, text: error.to_string(), tainted });
+            }
+        };
+        let held = talk::hold(
+            ctx,
+            Talk {
+                speaker: &speaker,
+                bounds: self.settings.bounds(),
+                instructions,
+                messages: vec![Message::user(question)],
+                allows,
+                about: About { plan: Some(self.planned.plan.id), chat: None, words: Some(task.name.clone()) },
+                may_ask: false,
+                trusted: self.what.trusted,
+                tainted,
+                done: Vec::new(),
+            },
+        )
+        .await?;
+        let failed = |text: String| (TaskStatus::Failed, text);
+        let (status, text) = match held.ended {
+            Ended::Answered | Ended::CutShort => match held.message.trim().strip_prefix(FAILED) {
+                Some(why) => failed(why.trim().to_owned()),
+                None if held.message.trim().is_empty() => failed("the worker gave no result".to_owned()),
+                None => (TaskStatus::Completed, held.message),
+            },
+            Ended::OutOfRounds => failed("the task did not end within its rounds".to_owned()),
+            Ended::Failed(failure) => failed(failure.to_string()),
+        };
+        Ok(Outcome { status, text, tainted: held.tainted })
+    }
+}
+
+/// What a task may use: every tool, and nothing that changes a plan.
+fn allows(spec: &ActionSpec) -> bool {
+    matches!(spec.kind, ActionKind::ToolOperation | ActionKind::ContextRequest)
+}
+
+impl ReadTask {
+    /// How it came out in an earlier run.
+    fn outcome(&self) -> Outcome {
+        let text = self.execution_result.as_ref().map(result_text).unwrap_or_default();
+        let tainted =
+            self.execution_result.as_ref().is_some_and(|result| result["read_text_of_others"] == true);
+        Outcome { status: self.status, text, tainted }
+    }
+}

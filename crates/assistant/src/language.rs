@@ -1,0 +1,21 @@
+//! Which language a person reads, from what is known of them.
+
+use papertape_core::action::Language;
+
+/// The language that a text is written in: Chinese where it has a Chinese character.
+#[must_use]
+pub fn of_text(text: &str) -> Language {
+    let is_chinese = text.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c));
+    if is_chinese { Language::Zh } else { Language::En }
+}
+
+/// The language of a tag, as `en-GB` or `zh_CN.UTF-8`; `None` for any other.
+#[must_use]
+pub fn of_tag(tag: &str) -> Option<Language> {
+    let primary = tag.trim().split(['-', '_', '.', ';']).next().unwrap_or_default();
+    match primary.to_ascii_lowercase().as_str() {
+        "en" => Some(Language::En),
+        "zh" => Some(Language::Zh),
+        _ => None,
+    }
+}

@@ -1,0 +1,24 @@
+//! The assistant: a conversation through which a person runs the desk, the actions that it can take, plans
+//! and their execution.
+//!
+//! This crate knows `core` alone. It must never know a clock, a database, a model's wire format, HTTP or
+//! how a simulation is run: what it asks of the outside goes through [`papertape_core::tape::Ctx`] and
+//! core's ports, and every action is a step of the tape.
+
+pub mod chat;
+pub mod confirm;
+pub mod decompose;
+pub mod delta;
+pub mod execute;
+pub mod language;
+pub mod parameters;
+pub mod perform;
+mod planned;
+pub mod prompt;
+pub mod protocol;
+pub mod settings;
+pub mod summary;
+pub mod table;
+pub mod talk;
+mod tree;
+pub mod web;

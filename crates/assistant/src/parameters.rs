@@ -1,0 +1,204 @@
+//! What an action may be asked with, and whether it was.
+
+use papertape_core::time::parse_date;
+use serde_json::{Map, Value, json};
+
+/// The most characters of a text parameter; a plan's instruction fits many times over.
+const LONGEST_TEXT: usize = 20_000;
+/// The most entries of a list.
+const MOST_ENTRIES: usize = 200;
+/// The largest whole number that every client can send.
+const LARGEST: i64 = 9_007_199_254_740_991;
+
+/// One parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: &'static str,
+    /// What it may be.
+    pub form: Form,
+    /// Must it be there?
+    pub required: bool,
+    /// What it says, for the model.
+    pub what: &'static str,
+}
+
+/// What a parameter may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A text.
+    Text,
+    /// A whole number, 0 or more.
+    Whole,
+    /// A number above zero.
+    Amount,
+    /// `true` or `false`.
+    Flag,
+    /// A day, YYYY-MM-DD.
+    Day,
+    /// Texts.
+    Texts,
+    /// Whole numbers.
+    Wholes,
+    /// An object.
+    Object,
+    /// Objects.
+    Objects,
+}
+
+impl Form {
+    /// In a word, for the model.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Whole => "whole number",
+            Self::Amount => "number",
+            Self::Flag => "true or false",
+            Self::Day => "YYYY-MM-DD",
+            Self::Texts => "list of texts",
+            Self::Wholes => "list of whole numbers",
+            Self::Object => "object",
+            Self::Objects => "list of objects",
+        }
+    }
+}
+
+impl Parameter {
+    pub(crate) const fn asked(name: &'static str, form: Form, what: &'static str) -> Self {
+        Self { name, form, required: true, what }
+    }
+
+    pub(crate) const fn free(name: &'static str, form: Form, what: &'static str) -> Self {
+        Self { name, form, required: false, what }
+    }
+
+    /// Its JSON schema.
+    #[must_use]
+    pub fn schema(&self) -> Value {
+        let mut schema = match self.form {
+            Form::Text => json!({ "type": "string" }),
+            Form::Whole => json!({ "type": "integer", "minimum": 0 }),
+            Form::Amount => json!({ "type": "number", "exclusiveMinimum": 0 }),
+            Form::Flag => json!({ "type": "boolean" }),
+            Form::Day => json!({ "type": "string", "format": "date" }),
+            Form::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+            Form::Wholes => json!({ "type": "array", "items": { "type": "integer", "minimum": 0 } }),
+            Form::Object => json!({ "type": "object" }),
+            Form::Objects => json!({ "type": "array", "items": { "type": "object" } }),
+        };
+        schema["description"] = self.what.into();
+        schema
+    }
+
+    /// The value as the action reads it. What models often get wrong in the writing alone (a number as a
+    /// text, one text where a list is meant) is put right.
+    fn read(&self, value: Value) -> Result<Value, String> {
+        let wrong = |what: &str| Err(format!("`{}` must be {what}", self.name));
+        match (self.form, value) {
+            (Form::Text, Value::String(text)) => self.text(text),
+            (Form::Text, Value::Number(number)) => Ok(number.to_string().into()),
+            (Form::Text, _) => wrong("a text"),
+            (Form::Whole, value) => match whole(&value) {
+                Some(number) => Ok(number.into()),
+                None => wrong("a whole number, 0 or more"),
+            },
+            (Form::Amount, value) => match &value {
+                Value::Number(number) if number.as_f64().is_some_and(|amount| amount > 0.0) => Ok(value),
+                _ => wrong("a number above zero"),
+            },
+            (Form::Flag, Value::Bool(flag)) => Ok(flag.into()),
+            (Form::Flag, Value::String(text)) if text == "true" || text == "false" => {
+                Ok((text == "true").into())
+            }
+            (Form::Flag, _) => wrong("true or false"),
+            (Form::Day, Value::String(text)) => match parse_date(text.trim()) {
+                Ok(day) => Ok(day.to_string().into()),
+                Err(_) => wrong("a day, YYYY-MM-DD"),
+            },
+            (Form::Day, _) => wrong("a day, YYYY-MM-DD"),
+            (Form::Texts, Value::String(text)) => Ok(json!([self.text(text)?])),
+            (Form::Texts, Value::Array(items)) => self.list(items, |item| match item {
+                Value::String(text) => self.text(text),
+                _ => wrong("a list of texts"),
+            }),
+            (Form::Texts, _) => wrong("a list of texts"),
+            (Form::Wholes, Value::Array(items)) => self.list(items, |item| match whole(&item) {
+                Some(number) => Ok(number.into()),
+                None => wrong("a list of whole numbers"),
+            }),
+            (Form::Wholes, _) => wrong("a list of whole numbers"),
+            (Form::Object, Value::Object(map)) => Ok(map.into()),
+            (Form::Object, _) => wrong("an object"),
+            (Form::Objects, Value::Array(items)) => self.list(items, |item| match item {
+                Value::Object(map) => Ok(map.into()),
+                _ => wrong("a list of objects"),
+            }),
+            (Form::Objects, Value::Object(map)) => Ok(json!([map])),
+            (Form::Objects, _) => wrong("a list of objects"),
+        }
+    }
+
+    fn text(&self, text: String) -> Result<Value, String> {
+        let count = text.chars().count();
+        if text.trim().is_empty() {
+            return Err(format!("`{}` is empty", self.name));
+        }
+        if count > LONGEST_TEXT {
+            return Err(format!("`{}` has {count} characters, of {LONGEST_TEXT} at the most", self.name));
+        }
+        if text.contains('\0') {
+            return Err(format!("`{}` holds a NUL character", self.name));
+        }
+        Ok(text.into())
+    }
+
+    fn list(
+        &self,
+        items: Vec<Value>,
+        read: impl Fn(Value) -> Result<Value, String>,
+    ) -> Result<Value, String> {
+        if items.len() > MOST_ENTRIES {
+            let count = items.len();
+            return Err(format!("`{}` has {count} entries, of {MOST_ENTRIES} at the most", self.name));
+        }
+        items.into_iter().map(read).collect::<Result<Vec<_>, _>>().map(Value::Array)
+    }
+}
+
+fn whole(value: &Value) -> Option<i64> {
+    let number = match value {
+        Value::Number(number) => number.as_i64().or_else(|| {
+            // 3.0 is a whole number to many writers of JSON.
+            let float = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < 9.0e15)?;
+            format!("{float:.0}").parse().ok()
+        })?,
+        Value::String(text) => text.trim().parse().ok()?,
+        _ => return None,
+    };
+    (0..=LARGEST).contains(&number).then_some(number)
+}
+
+/// The parameters as the action reads them: those that are `null` left out, every other one in its form.
+///
+/// # Errors
+/// A sentence that names what is missing, unknown or of a wrong form.
+pub fn read(parameters: &[Parameter], given: Map<String, Value>) -> Result<Map<String, Value>, String> {
+    let mut read = Map::new();
+    for (name, value) in given {
+        if value.is_null() {
+            continue;
+        }
+        let Some(parameter) = parameters.iter().find(|parameter| parameter.name == name) else {
+            let known: Vec<&str> = parameters.iter().map(|parameter| parameter.name).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            let name: String = name.chars().take(80).collect();
+            return Err(format!("there is no parameter `{name}`; there are: {known}"));
+        };
+        read.insert(name, parameter.read(value)?);
+    }
+    match parameters.iter().find(|parameter| parameter.required && !read.contains_key(parameter.name)) {
+        Some(missing) => Err(format!("`{}` is missing: {}", missing.name, missing.what)),
+        None => Ok(read),
+    }
+}

@@ -1,0 +1,248 @@
+//! What an action does, over the ports.
+//!
+//! Nothing here writes to the record of itself: what is to change is given back as writes, which are kept
+//! in one transaction with the action's outcome. What is made or started gets its id from the action's
+//! place, so that doing it again does it once.
+
+mod inner;
+pub(crate) use inner::{PLAN, SET_PLAN, SET_TASK, TURN};
+mod plans;
+mod tasks;
+mod tools;
+
+use crate::settings::{CHAT, DECOMPOSE, EXECUTE};
+use crate::web::WebSearch;
+use papertape_core::action::{Language, Origin};
+use papertape_core::id::JobId;
+use papertape_core::json;
+use papertape_core::message::{CallFailure, FailureKind};
+use papertape_core::page::PageRequest;
+use papertape_core::plan::{Plan, PlanId, PlanRefusal, PlanWrite, TaskId};
+use papertape_core::ports::{ActionLog, Chats, Clock, ExternalCall, JobControl, Plans, Queue, RecordError};
+use papertape_core::record::{JobRow, JobStatus, Lease, NewJob, Write};
+use papertape_core::redact::{Clean, Redactor};
+use papertape_core::tape::{Acted, ActionReply, StepPath};
+use serde_json::{Map, Value, json};
+use std::time::Duration;
+
+/// How often a job that is waited for is looked at: at first, and at the most.
+const FIRST_LOOK: Duration = Duration::from_millis(50);
+const LAST_LOOK: Duration = Duration::from_secs(2);
+
+/// Performs actions.
+#[derive(Clone, Copy)]
+pub struct Performer<'a> {
+    /// Plans.
+    pub plans: &'a dyn Plans,
+    /// Conversations.
+    pub chats: &'a dyn Chats,
+    /// Simulations and what is known of them.
+    pub jobs: &'a dyn JobControl,
+    /// The queue, for the assistant's own jobs.
+    pub queue: &'a dyn Queue,
+    /// Which jobs a plan has.
+    pub log: &'a dyn ActionLog,
+    /// The web.
+    pub web: &'a dyn WebSearch,
+    /// Time.
+    pub clock: &'a dyn Clock,
+    /// What is written goes through it.
+    pub redactor: &'a Redactor,
+    /// The job that acts.
+    pub lease: &'a Lease,
+    /// Its config, which the jobs that it starts share in part.
+    pub config: &'a Value,
+    /// The language of its sentences.
+    pub language: Language,
+    /// How long it waits for a job that it has started.
+    pub wait: Duration,
+}
+
+/// An action's arguments, read by the table before.
+struct Arguments<'a>(&'a Map<String, Value>);
+
+impl Arguments<'_> {
+    fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name).and_then(Value::as_str)
+    }
+
+    fn whole(&self, name: &str) -> Option<i64> {
+        self.0.get(name).and_then(Value::as_i64)
+    }
+
+    fn flag(&self, name: &str) -> Option<bool> {
+        self.0.get(name).and_then(Value::as_bool)
+    }
+
+    fn number(&self, name: &str, usual: u32) -> u32 {
+        self.whole(name).map_or(usual, |number| u32::try_from(number).unwrap_or(u32::MAX))
+    }
+
+    fn tasks(&self, name: &str) -> Option<Vec<TaskId>> {
+        let list = self.0.get(name)?.as_array()?;
+        Some(list.iter().filter_map(Value::as_i64).map(TaskId).collect())
+    }
+
+    fn plan(&self) -> Result<PlanId, CallFailure> {
+        self.whole("plan_id")
+            .map(PlanId)
+            .ok_or_else(|| bad("`plan_id` is missing, and the conversation has no plan yet".to_owned()))
+    }
+
+    fn task(&self) -> Result<TaskId, CallFailure> {
+        self.whole("task_id").map(TaskId).ok_or_else(|| bad("`task_id` is missing".to_owned()))
+    }
+}
+
+fn bad(message: String) -> CallFailure {
+    CallFailure { kind: FailureKind::BadRequest, message }
+}
+
+fn failed(message: impl Into<String>) -> CallFailure {
+    CallFailure { kind: FailureKind::ToolError, message: message.into() }
+}
+
+fn refused(refusal: PlanRefusal) -> CallFailure {
+    failed(refusal.to_string())
+}
+
+fn unavailable(error: RecordError) -> CallFailure {
+    match error {
+        RecordError::Refused(refusal) => refused(refusal),
+        other => CallFailure { kind: FailureKind::Unavailable, message: other.to_string() },
+    }
+}
+
+fn reply(message: impl Into<String>, data: Value) -> Acted {
+    let reply = ActionReply { message: message.into(), data, plan: None };
+    Acted { reply, effects: Vec::new() }
+}
+
+/// The job of this kind that works on a plan now.
+///
+/// # Errors
+/// The record's.
+pub async fn busy(log: &dyn ActionLog, plan: PlanId, kind: &str) -> Result<Option<JobId>, RecordError> {
+    let jobs = log.plan_jobs(plan, &PageRequest::first(50)).await?;
+    let found = jobs.items.into_iter().find(|job| job.job_type == kind && !job.status.is_stopped());
+    Ok(found.map(|found| found.job))
+}
+
+impl Performer<'_> {
+    /// Does an action once.
+    ///
+    /// # Errors
+    /// Why it could not be done; [`FailureKind::is_transient`] says whether trying again may help.
+    pub async fn perform(&self, path: &StepPath, call: &ExternalCall) -> Result<Acted, CallFailure> {
+        let empty = Map::new();
+        let given = Arguments(call.arguments.as_object().unwrap_or(&empty));
+        let origin = Origin::new(&self.lease.job, path.as_str(), 0);
+        match call.tool.as_str() {
+            "create_plan" => self.create_plan(&given, &origin).await,
+            "list_plans" => self.list_plans(&given).await,
+            "delete_plan" => self.delete_plan(&given).await,
+            "execute_plan" => self.execute(&given, &origin, None).await,
+            "create_task" => self.create_task(&given, &origin).await,
+            "update_task" => self.update_task(&given).await,
+            "update_task_instruction" => self.update_instruction(&given).await,
+            "move_task" => self.move_task(&given).await,
+            "delete_task" => self.delete_task(&given).await,
+            "decompose_task" => self.decompose(&given, &origin).await,
+            "show_tasks" => self.show_tasks(&given).await,
+            "query_status" => self.query_status(&given).await,
+            "rerun_task" => self.execute(&given, &origin, Some(given.task()?)).await,
+            "request_subgraph" => self.subgraph(&given).await,
+            "web_search" => self.web_search(&given).await,
+            "run_simulation" => self.run_simulation(&given, &origin).await,
+            "help" => Ok(self.help()),
+            inner::TURN => self.turn().await,
+            inner::PLAN => self.whole_plan(&given).await,
+            inner::SET_TASK => self.set_task(&given).await,
+            inner::SET_PLAN => self.set_plan(&given).await,
+            tool => self.ask_jobs(tool, call, &origin).await,
+        }
+    }
+
+    fn say(&self, english: impl Into<String>, chinese: impl Into<String>) -> String {
+        match self.language {
+            Language::En => english.into(),
+            Language::Zh => chinese.into(),
+        }
+    }
+
+    fn change(&self, write: PlanWrite) -> Write {
+        Write::Plan(Box::new(Clean::of(self.redactor, write)))
+    }
+
+    async fn plan(&self, id: PlanId) -> Result<Plan, CallFailure> {
+        let found = self.plans.plan(id).await.map_err(unavailable)?;
+        found.ok_or_else(|| refused(PlanRefusal::NoPlan(id)))
+    }
+
+    /// Queues a job of the assistant's own, or finds it.
+    async fn start(
+        &self,
+        origin: &Origin,
+        kind: &'static str,
+        (part, what): (&'static str, Value),
+        plan: PlanId,
+    ) -> Result<JobId, CallFailure> {
+        debug_assert!([CHAT, DECOMPOSE, EXECUTE].contains(&kind), "a job of the assistant's");
+        let id = origin.job_id();
+        if self.queue.job(&id).await.map_err(unavailable)?.is_none() {
+            if let Some(busy) = busy(self.log, plan, kind).await.map_err(unavailable)? {
+                return Err(failed(format!("plan {plan} is being worked on already, by job {busy}")));
+            }
+            let mut config = json!({ "settings": self.config["settings"], "budget": self.config["budget"] });
+            config["language"] = self.language.as_str().into();
+            config[part] = what;
+            config["started_by"] = self.lease.job.as_str().into();
+            let fingerprint = json::hash(&config);
+            let job = NewJob {
+                id: id.clone(),
+                kind: kind.to_owned(),
+                config,
+                fingerprint,
+                warnings: Vec::new(),
+                days: Vec::new(),
+                parent: None,
+                plan: Some(plan),
+                supersedes: Vec::new(),
+                texts: Vec::new(),
+                created_at: self.clock.now(),
+            };
+            self.queue.enqueue(job).await.map_err(unavailable)?;
+        }
+        Ok(id)
+    }
+
+    /// Until the job has stopped, or it has taken too long. Gives it as it is then.
+    async fn wait(&self, job: &JobId) -> Result<JobRow, CallFailure> {
+        let until = self.clock.now().checked_add(self.wait).ok();
+        let mut pause = FIRST_LOOK;
+        loop {
+            let found = self.queue.job(job).await.map_err(unavailable)?;
+            let found = found.ok_or_else(|| failed(format!("there is no job {job}")))?;
+            if found.status.is_stopped() || until.is_some_and(|until| self.clock.now() >= until) {
+                return Ok(found);
+            }
+            self.clock.sleep(pause).await;
+            pause = (pause * 2).min(LAST_LOOK);
+        }
+    }
+
+    /// A job's end as an action's: failed where all of it failed.
+    fn ended(&self, job: &JobRow, data: Value, plan: Option<PlanId>) -> Result<Acted, CallFailure> {
+        let why = job.error.as_deref().map(|error| format!(": {error}")).unwrap_or_default();
+        if matches!(job.status, JobStatus::Failed | JobStatus::Cancelled) {
+            return Err(failed(format!("job {} {}{why}", job.id, job.status)));
+        }
+        let message = self.say(
+            format!("job {}: {}{why}", job.id, job.status),
+            format!("任务 {}：{}{why}", job.id, job.status),
+        );
+        let mut acted = reply(message, data);
+        acted.reply.plan = plan;
+        Ok(acted)
+    }
+}

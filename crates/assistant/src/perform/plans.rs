@@ -1,0 +1,124 @@
+//! Actions on plans.
+
+use super::{Arguments, Performer, reply, unavailable};
+use crate::settings::{DECOMPOSE, Decompose, EXECUTE, Execute, Limits};
+use crate::tree;
+use papertape_core::action::{IdKind, Origin};
+use papertape_core::json;
+use papertape_core::message::CallFailure;
+use papertape_core::page::PageRequest;
+use papertape_core::plan::{NewPlan, PlanId, PlanWrite, TaskId};
+use papertape_core::tape::Acted;
+use serde_json::{Value, json};
+
+/// Plans that are listed where no number is asked for, and at the most.
+const LISTED: u32 = 20;
+const MOST_LISTED: u32 = 100;
+
+impl Performer<'_> {
+    pub(super) async fn create_plan(
+        &self,
+        given: &Arguments<'_>,
+        origin: &Origin,
+    ) -> Result<Acted, CallFailure> {
+        let id = self.plans.reserve(self.lease, origin, IdKind::Plan).await.map_err(unavailable)?;
+        let id = PlanId(id);
+        let new = NewPlan {
+            id: Some(id),
+            name: given.text("name").unwrap_or_default().to_owned(),
+            goal: given.text("goal").unwrap_or_default().to_owned(),
+            chat_session: self.chat(),
+            origin: Some(origin.clone()),
+        };
+        new.check().map_err(super::refused)?;
+        let message =
+            self.say(format!("plan {id} “{}” was made", new.name), format!("已新建计划 {id}“{}”", new.name));
+        let mut acted = reply(message, json!({ "plan_id": id, "name": new.name, "goal": new.goal }));
+        acted.reply.plan = Some(id);
+        acted.effects = vec![self.change(PlanWrite::Create(new))];
+        Ok(acted)
+    }
+
+    /// The conversation that the job answers in.
+    fn chat(&self) -> Option<papertape_core::chat::ChatId> {
+        self.config["session_id"].as_str().map(papertape_core::chat::ChatId::new)
+    }
+
+    pub(super) async fn list_plans(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
+        let limit = given.number("limit", LISTED).clamp(1, MOST_LISTED);
+        let page = self.plans.plans(&PageRequest::first(limit)).await.map_err(unavailable)?;
+        let plans: Vec<Value> = page.items.iter().map(tree::plan).collect();
+        let count = plans.len();
+        Ok(reply(self.say(format!("{count} plan(s)"), format!("{count} 个计划")), json!({ "plans": plans })))
+    }
+
+    pub(super) async fn delete_plan(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
+        let plan = self.plan(given.plan()?).await?;
+        let (id, name) = (plan.id, &plan.name);
+        let message = self.say(format!("plan {id} “{name}” was deleted"), format!("已删除计划 {id}“{name}”"));
+        let mut acted = reply(message, json!({ "plan_id": id, "tasks_deleted": plan.tasks }));
+        acted.effects = vec![self.change(PlanWrite::Delete { plan: id })];
+        Ok(acted)
+    }
+
+    /// Runs a plan, or one of its tasks again.
+    pub(super) async fn execute(
+        &self,
+        given: &Arguments<'_>,
+        origin: &Origin,
+        task: Option<TaskId>,
+    ) -> Result<Acted, CallFailure> {
+        let plan = self.plan(given.plan()?).await?;
+        if let Some(task) = task {
+            self.task_of(plan.id, task).await?;
+        }
+        let what = Execute { plan_id: plan.id, task_id: task, trusted: false };
+        let job = self.start(origin, EXECUTE, ("execute", json::to_value(&what)), plan.id).await?;
+        self.started(&job, plan.id, given).await
+    }
+
+    pub(super) async fn decompose(
+        &self,
+        given: &Arguments<'_>,
+        origin: &Origin,
+    ) -> Result<Acted, CallFailure> {
+        let plan = self.plan(given.plan()?).await?;
+        let task_id = given.whole("task_id").map(TaskId);
+        if let Some(task) = task_id {
+            self.task_of(plan.id, task).await?;
+        }
+        let usual = Limits::default();
+        let limits = Limits {
+            max_depth: given.number("max_depth", usual.max_depth),
+            max_children: given.number("max_children", usual.max_children),
+            total_node_budget: given.number("total_node_budget", usual.total_node_budget),
+        };
+        limits.check().map_err(|(field, why)| super::bad(format!("`{field}`: {why}")))?;
+        let what = Decompose { plan_id: plan.id, task_id, limits };
+        let job = self.start(origin, DECOMPOSE, ("decompose", json::to_value(&what)), plan.id).await?;
+        self.started(&job, plan.id, given).await
+    }
+
+    /// What is told of a job on a plan: how it ended, with the plan as it is then.
+    async fn started(
+        &self,
+        job: &papertape_core::id::JobId,
+        plan: PlanId,
+        given: &Arguments<'_>,
+    ) -> Result<Acted, CallFailure> {
+        if given.flag("wait") == Some(false) {
+            let message = self.say(format!("job {job} is queued"), format!("任务 {job} 已排队"));
+            let mut acted = reply(message, json!({ "job_id": job, "status": "queued" }));
+            acted.reply.plan = Some(plan);
+            return Ok(acted);
+        }
+        let row = self.wait(job).await?;
+        let now = self.plan(plan).await?;
+        let tasks = self.plans.tasks(plan).await.map_err(unavailable)?;
+        let data = json!({
+            "job_id": job, "status": row.status, "error": row.error, "plan": tree::plan(&now),
+            "tasks": tree::nested(&tasks, None, None, tree::Depth::Brief),
+        });
+        self.ended(&row, data, Some(plan))
+    }
+}

@@ -1,0 +1,186 @@
+//! Actions on tasks.
+
+use super::{Arguments, Performer, bad, refused, reply, unavailable};
+use crate::tree;
+use papertape_core::action::{IdKind, Origin};
+use papertape_core::message::CallFailure;
+use papertape_core::plan::{
+    NewTask, PlanId, PlanRefusal, PlanWrite, Task, TaskChanges, TaskId, TaskStatus, TaskWrite, Tree,
+};
+use papertape_core::tape::Acted;
+use serde_json::json;
+
+impl Performer<'_> {
+    pub(super) async fn task_of(&self, plan: PlanId, task: TaskId) -> Result<Task, CallFailure> {
+        let tasks = self.plans.tasks(plan).await.map_err(unavailable)?;
+        tasks.into_iter().find(|one| one.id == task).ok_or_else(|| refused(PlanRefusal::NoTask(task)))
+    }
+
+    /// Checks a change on the plan as it is, and gives it to be written.
+    async fn change_task(
+        &self,
+        plan: PlanId,
+        write: TaskWrite,
+        say: impl FnOnce(&Task) -> String,
+    ) -> Result<Acted, CallFailure> {
+        self.plan(plan).await?;
+        let tasks = self.plans.tasks(plan).await.map_err(unavailable)?;
+        let mut tree = Tree::new(plan, tasks);
+        let before = match &write {
+            TaskWrite::Delete { task } => tree.get(*task).cloned(),
+            _ => None,
+        };
+        let changed = tree.apply(&write, TaskId(i64::MAX), self.clock.now()).map_err(refused)?;
+        let id = changed.task.unwrap_or(TaskId(i64::MAX));
+        let task =
+            before.or_else(|| tree.get(id).cloned()).ok_or_else(|| refused(PlanRefusal::NoTask(id)))?;
+        let mut acted = reply(say(&task), tree::task(&task, tree::Depth::Brief));
+        acted.reply.plan = Some(plan);
+        acted.effects = vec![self.change(PlanWrite::Task { plan, write })];
+        Ok(acted)
+    }
+
+    pub(super) async fn create_task(
+        &self,
+        given: &Arguments<'_>,
+        origin: &Origin,
+    ) -> Result<Acted, CallFailure> {
+        let plan = given.plan()?;
+        let id = self.plans.reserve(self.lease, origin, IdKind::Task).await.map_err(unavailable)?;
+        let new = NewTask {
+            id: Some(TaskId(id)),
+            parent: given.whole("parent_id").filter(|id| *id != 0).map(TaskId),
+            name: given.text("name").unwrap_or_default().to_owned(),
+            instruction: given.text("instruction").unwrap_or_default().to_owned(),
+            position: None,
+            dependencies: given.tasks("dependencies").unwrap_or_default(),
+            origin: Some(origin.clone()),
+        };
+        self.change_task(plan, TaskWrite::Create(new), |task| {
+            self.say(
+                format!("task {} “{}” was added", task.id, task.name),
+                format!("已添加任务 {}“{}”", task.id, task.name),
+            )
+        })
+        .await
+    }
+
+    pub(super) async fn update_task(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
+        let status = match given.text("status") {
+            None => None,
+            Some("queued") => Some(TaskStatus::Queued),
+            Some("skipped") => Some(TaskStatus::Skipped),
+            Some(other) => {
+                let other: String = other.chars().take(40).collect();
+                return Err(bad(format!(
+                    "`status` must be queued or skipped, not {other}: running a task sets the others"
+                )));
+            }
+        };
+        let changes = TaskChanges {
+            name: given.text("name").map(str::to_owned),
+            status,
+            dependencies: given.tasks("dependencies"),
+            ..TaskChanges::default()
+        };
+        self.update(given, changes).await
+    }
+
+    pub(super) async fn update_instruction(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
+        let instruction = given.text("instruction").map(str::to_owned);
+        self.update(given, TaskChanges { instruction, ..TaskChanges::default() }).await
+    }
+
+    async fn update(&self, given: &Arguments<'_>, changes: TaskChanges) -> Result<Acted, CallFailure> {
+        let task = given.task()?;
+        self.change_task(given.plan()?, TaskWrite::Update { task, changes }, |task| {
+            self.say(
+                format!("task {} “{}” was changed", task.id, task.name),
+                format!("已修改任务 {}“{}”", task.id, task.name),
+            )
+        })
+        .await
+    }
+
+    pub(super) async fn move_task(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
+        let (plan, task) = (given.plan()?, given.task()?);
+        let parent = match given.whole("parent_id") {
+            Some(0) => None,
+            Some(id) => Some(TaskId(id)),
+            None => self.task_of(plan, task).await?.parent_id,
+        };
+        let position = given.whole("position").map(|at| u32::try_from(at).unwrap_or(u32::MAX));
+        self.change_task(plan, TaskWrite::Move { task, parent, position }, |task| {
+            self.say(
+                format!("task {} “{}” stands at {} now", task.id, task.name, task.path),
+                format!("任务 {}“{}”现位于 {}", task.id, task.name, task.path),
+            )
+        })
+        .await
+    }
+
+    pub(super) async fn delete_task(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
+        let task = given.task()?;
+        self.change_task(given.plan()?, TaskWrite::Delete { task }, |task| {
+            self.say(
+                format!("task {} “{}” was deleted", task.id, task.name),
+                format!("已删除任务 {}“{}”", task.id, task.name),
+            )
+        })
+        .await
+    }
+
+    pub(super) async fn show_tasks(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
+        let plan = self.plan(given.plan()?).await?;
+        let tasks = self.plans.tasks(plan.id).await.map_err(unavailable)?;
+        let message = self.say(
+            format!("plan {} “{}” has {} task(s)", plan.id, plan.name, tasks.len()),
+            format!("计划 {}“{}”有 {} 个任务", plan.id, plan.name, tasks.len()),
+        );
+        let data = json!({
+            "plan": tree::plan(&plan),
+            "tasks": tree::nested(&tasks, None, None, tree::Depth::Brief),
+        });
+        let mut acted = reply(message, data);
+        acted.reply.plan = Some(plan.id);
+        Ok(acted)
+    }
+
+    pub(super) async fn query_status(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
+        let plan = self.plan(given.plan()?).await?;
+        let tasks = self.plans.tasks(plan.id).await.map_err(unavailable)?;
+        if let Some(id) = given.whole("task_id").map(TaskId) {
+            let task =
+                tasks.iter().find(|task| task.id == id).ok_or_else(|| refused(PlanRefusal::NoTask(id)))?;
+            let message = self.say(
+                format!("task {id} “{}” is {}", task.name, task.status),
+                format!("任务 {id}“{}”：{}", task.name, task.status),
+            );
+            return Ok(reply(message, tree::task(task, tree::Depth::Whole)));
+        }
+        let counts = tree::counts(&tasks);
+        let message = self.say(
+            format!("plan {} “{}” is {}: {counts}", plan.id, plan.name, plan.status),
+            format!("计划 {}“{}”：{}；{counts}", plan.id, plan.name, plan.status),
+        );
+        Ok(reply(message, json!({ "plan": tree::plan(&plan), "tasks": counts })))
+    }
+
+    pub(super) async fn subgraph(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
+        let plan = self.plan(given.plan()?).await?;
+        let tasks = self.plans.tasks(plan.id).await.map_err(unavailable)?;
+        let root = given.whole("task_id").map(TaskId);
+        if let Some(root) = root
+            && !tasks.iter().any(|task| task.id == root)
+        {
+            return Err(refused(PlanRefusal::NoTask(root)));
+        }
+        let depth = given.whole("depth").map(|depth| u32::try_from(depth).unwrap_or(u32::MAX));
+        let message = self.say(format!("a part of plan {}", plan.id), format!("计划 {} 的一部分", plan.id));
+        let data = json!({
+            "plan": tree::plan(&plan),
+            "tasks": tree::nested(&tasks, root, depth, tree::Depth::Whole),
+        });
+        Ok(reply(message, data))
+    }
+}

@@ -1,0 +1,95 @@
+//! A plan as an assistant's job reads it, and what it says of it.
+
+use crate::perform::{PLAN, SET_PLAN, SET_TASK};
+use crate::talk::SERVER;
+use papertape_core::action::{ActionDraft, ActionKind, ActionStatus};
+use papertape_core::message::CallFailure;
+use papertape_core::plan::{PlanId, TaskId, TaskStatus};
+use papertape_core::ports::ExternalCall;
+use papertape_core::record::JobStatus;
+use papertape_core::tape::{ActionAsk, ActionOptions, ActionReply, Ctx, Key, Stop};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// A plan as it was read.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Planned {
+    pub(crate) plan: ReadPlan,
+    /// Each task before its children, siblings by position.
+    pub(crate) tasks: Vec<ReadTask>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct ReadPlan {
+    pub(crate) id: PlanId,
+    pub(crate) name: String,
+    pub(crate) goal: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct ReadTask {
+    pub(crate) id: TaskId,
+    pub(crate) parent_id: Option<TaskId>,
+    pub(crate) name: String,
+    pub(crate) status: TaskStatus,
+    pub(crate) instruction: String,
+    pub(crate) dependencies: Vec<TaskId>,
+    pub(crate) execution_result: Option<Value>,
+}
+
+impl Planned {
+    /// Reads a plan. What was read is kept, so that a job that is taken up again reads the same.
+    pub(crate) async fn read(
+        ctx: &mut Ctx,
+        plan: PlanId,
+        options: ActionOptions,
+    ) -> Result<Result<Self, String>, Stop> {
+        let mut scope = ctx.child(Key::node("start"))?;
+        let ask = ActionAsk { call: call(PLAN, json!({ "plan_id": plan })), row: None, hold: None, options };
+        Ok(match scope.action(ask).await? {
+            Ok(reply) => serde_json::from_value(reply.data).map_err(|error| format!("plan {plan}: {error}")),
+            Err(failure) => Err(failure.message),
+        })
+    }
+
+    pub(crate) fn task(&self, id: TaskId) -> Option<&ReadTask> {
+        self.tasks.iter().find(|task| task.id == id)
+    }
+}
+
+fn call(tool: &str, arguments: Value) -> ExternalCall {
+    ExternalCall { server: SERVER.to_owned(), tool: tool.to_owned(), arguments }
+}
+
+/// Says how far a task is, as an action that a person follows.
+pub(crate) async fn set_task(
+    ctx: &mut Ctx,
+    (plan, task): (PlanId, TaskId),
+    status: TaskStatus,
+    result: Option<Value>,
+    options: ActionOptions,
+) -> Result<Result<ActionReply, CallFailure>, Stop> {
+    let arguments = json!({ "plan_id": plan, "task_id": task, "status": status, "execution_result": result });
+    let row = ActionDraft {
+        plan: Some(plan),
+        details: Some(json!({ "parameters": { "task_id": task, "status": status } })),
+        ..ActionDraft::of(ActionKind::TaskOperation, "update_task", ActionStatus::Running, "")
+    };
+    ctx.action(ActionAsk { call: call(SET_TASK, arguments), row: Some(row), hold: None, options }).await
+}
+
+/// Says how far a plan is.
+pub(crate) async fn set_plan(
+    ctx: &mut Ctx,
+    plan: PlanId,
+    status: JobStatus,
+    options: ActionOptions,
+) -> Result<Result<ActionReply, CallFailure>, Stop> {
+    let row = ActionDraft {
+        plan: Some(plan),
+        details: Some(json!({ "parameters": { "plan_id": plan, "status": status } })),
+        ..ActionDraft::of(ActionKind::PlanOperation, "update_plan", ActionStatus::Running, "")
+    };
+    let arguments = json!({ "plan_id": plan, "status": status });
+    ctx.action(ActionAsk { call: call(SET_PLAN, arguments), row: Some(row), hold: None, options }).await
+}

@@ -1,0 +1,315 @@
+//! The actions that there are, each with its parameters and its rules.
+
+use crate::parameters::{Form, Parameter};
+use papertape_core::action::ActionKind;
+use serde_json::{Value, json};
+
+/// One action.
+#[derive(Debug)]
+pub struct ActionSpec {
+    /// What it is about.
+    pub kind: ActionKind,
+    /// Its name, unique among all kinds.
+    pub name: &'static str,
+    /// What it does, for the model.
+    pub what: &'static str,
+    /// The same in Chinese.
+    pub what_zh: &'static str,
+    /// Does it delete? Then a person is asked first.
+    pub deletes: bool,
+    /// Does it start work that costs? Then a person is asked once foreign text has entered the turn.
+    pub spends: bool,
+    /// Does its result carry text that others wrote: the web's, tools', models'?
+    pub brings_text: bool,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+}
+
+const PLAN: Parameter = Parameter::asked("plan_id", Form::Whole, "the plan's id");
+const MAYBE_PLAN: Parameter =
+    Parameter::free("plan_id", Form::Whole, "the plan's id; the conversation's own where absent");
+const TASK: Parameter = Parameter::asked("task_id", Form::Whole, "the task's id");
+const LIMIT: Parameter = Parameter::free("limit", Form::Whole, "the most entries of the answer");
+const JOB: Parameter = Parameter::asked("job_id", Form::Text, "the job's id, or `latest`");
+const MAYBE_JOB: Parameter = Parameter::free("job_id", Form::Text, "the job's id, or `latest`");
+const MAYBE_MODEL: Parameter = Parameter::free("model", Form::Text, "the agent's name in the job");
+
+const fn plain(
+    kind: ActionKind,
+    name: &'static str,
+    (what, what_zh): (&'static str, &'static str),
+    parameters: &'static [Parameter],
+) -> ActionSpec {
+    ActionSpec { kind, name, what, what_zh, deletes: false, spends: false, brings_text: false, parameters }
+}
+
+const fn deleting(spec: ActionSpec) -> ActionSpec {
+    ActionSpec { deletes: true, ..spec }
+}
+
+const fn spending(spec: ActionSpec) -> ActionSpec {
+    ActionSpec { spends: true, ..spec }
+}
+
+const fn bringing_text(spec: ActionSpec) -> ActionSpec {
+    ActionSpec { brings_text: true, ..spec }
+}
+
+use ActionKind::{ContextRequest, PlanOperation, SystemOperation, TaskOperation, ToolOperation};
+
+/// All of them, in the order in which the model is told of them.
+pub const ACTIONS: &[ActionSpec] = &[
+    plain(
+        PlanOperation,
+        "create_plan",
+        (
+            "make a plan; its tasks are made by create_task or decompose_task",
+            "新建计划；任务由 create_task 或 decompose_task 建立",
+        ),
+        &[
+            Parameter::asked("name", Form::Text, "a short name"),
+            Parameter::free("goal", Form::Text, "what it is to reach"),
+        ],
+    ),
+    plain(PlanOperation, "list_plans", ("list the newest plans", "列出最新的计划"), &[LIMIT]),
+    deleting(plain(
+        PlanOperation,
+        "delete_plan",
+        ("delete a plan with its tasks; the person is asked first", "删除计划及其任务；先征求用户同意"),
+        &[PLAN],
+    )),
+    spending(plain(
+        PlanOperation,
+        "execute_plan",
+        (
+            "run a plan's tasks: dependencies first, then children, then the node",
+            "执行计划的任务：先依赖，再子任务，最后本任务",
+        ),
+        &[MAYBE_PLAN, Parameter::free("wait", Form::Flag, "wait for its end; true where absent")],
+    )),
+    plain(
+        TaskOperation,
+        "create_task",
+        ("add a task to a plan", "给计划添加任务"),
+        &[
+            MAYBE_PLAN,
+            Parameter::asked("name", Form::Text, "a short name"),
+            Parameter::free("instruction", Form::Text, "what is to be done, complete in itself"),
+            Parameter::free("parent_id", Form::Whole, "the task that it is a part of"),
+            Parameter::free("dependencies", Form::Wholes, "ids of tasks that must be completed before it"),
+        ],
+    ),
+    plain(
+        TaskOperation,
+        "update_task",
+        ("change a task's name, status or dependencies", "修改任务的名称、状态或依赖"),
+        &[
+            TASK,
+            MAYBE_PLAN,
+            Parameter::free("name", Form::Text, "a short name"),
+            Parameter::free("status", Form::Text, "queued or skipped"),
+            Parameter::free("dependencies", Form::Wholes, "ids of tasks that must be completed before it"),
+        ],
+    ),
+    plain(
+        TaskOperation,
+        "update_task_instruction",
+        ("replace what a task says is to be done", "修改任务的说明"),
+        &[
+            TASK,
+            MAYBE_PLAN,
+            Parameter::asked("instruction", Form::Text, "what is to be done, complete in itself"),
+        ],
+    ),
+    plain(
+        TaskOperation,
+        "move_task",
+        ("move a task below another one, or to another place among its siblings", "移动任务"),
+        &[
+            TASK,
+            MAYBE_PLAN,
+            Parameter::free("parent_id", Form::Whole, "the task that it becomes a part of; 0: none"),
+            Parameter::free("position", Form::Whole, "its place among its siblings, from 0"),
+        ],
+    ),
+    deleting(plain(
+        TaskOperation,
+        "delete_task",
+        (
+            "delete a task with those below it; the person is asked first",
+            "删除任务及其子任务；先征求用户同意",
+        ),
+        &[TASK, MAYBE_PLAN],
+    )),
+    spending(plain(
+        TaskOperation,
+        "decompose_task",
+        ("break a plan or one of its tasks into smaller tasks", "把计划或任务分解为更小的任务"),
+        &[
+            MAYBE_PLAN,
+            Parameter::free("task_id", Form::Whole, "the task; the whole plan where absent"),
+            Parameter::free("max_depth", Form::Whole, "levels below it, 1 to 4; 2 where absent"),
+            Parameter::free("max_children", Form::Whole, "children of one task, 1 to 10; 5 where absent"),
+            Parameter::free("total_node_budget", Form::Whole, "new tasks in all, 1 to 200; 50 where absent"),
+            Parameter::free("wait", Form::Flag, "wait for its end; true where absent"),
+        ],
+    )),
+    plain(TaskOperation, "show_tasks", ("show a plan's tasks as a tree", "显示计划的任务树"), &[MAYBE_PLAN]),
+    plain(
+        TaskOperation,
+        "query_status",
+        ("say how far a plan or a task is", "查询计划或任务的进度"),
+        &[MAYBE_PLAN, Parameter::free("task_id", Form::Whole, "the task; the whole plan where absent")],
+    ),
+    spending(plain(
+        TaskOperation,
+        "rerun_task",
+        (
+            "run a task again, and whatever it needs that is not completed",
+            "重新执行任务及其尚未完成的前置任务",
+        ),
+        &[TASK, MAYBE_PLAN, Parameter::free("wait", Form::Flag, "wait for its end; true where absent")],
+    )),
+    bringing_text(plain(
+        ToolOperation,
+        "web_search",
+        ("search the web by the configured service", "用所配置的服务搜索网络"),
+        &[Parameter::asked("query", Form::Text, "what is looked for"), LIMIT],
+    )),
+    spending(plain(
+        ToolOperation,
+        "run_simulation",
+        (
+            "backtest traders over past trading days on paper; at most 3 years of one dataset at a time are sensible",
+            "在历史交易日上回测交易员（模拟资金）",
+        ),
+        &[
+            Parameter::free("start_date", Form::Day, "first day"),
+            Parameter::asked("end_date", Form::Day, "last day, included"),
+            Parameter::free(
+                "models",
+                Form::Texts,
+                "configured agents by name, or models as solo traders, provider::model",
+            ),
+            Parameter::free(
+                "agents",
+                Form::Objects,
+                "traders given whole: {\"name\", \"kind\": \"solo\" or \"desk\", \"model\": \"provider::model\", \"instructions\"}",
+            ),
+            Parameter::free("symbols", Form::Texts, "what may be traded; all of the dataset where absent"),
+            Parameter::free("dataset", Form::Text, "the dataset's name"),
+            Parameter::free("market", Form::Text, "the market profile's name"),
+            Parameter::free("initial_cash", Form::Amount, "what each trader starts with"),
+            Parameter::free("seed", Form::Whole, "the seed of the run's randomness"),
+            Parameter::free("budget", Form::Object, "{\"job\": {\"tokens\", \"usd\"}}"),
+            Parameter::free("memory", Form::Text, "off, rounds, rounds+open or all"),
+            Parameter::free("wait", Form::Flag, "wait for its end; true where absent"),
+        ],
+    )),
+    plain(ToolOperation, "job_status", ("say how far a job is", "查询任务进度"), &[JOB]),
+    bringing_text(plain(
+        ToolOperation,
+        "query_reasoning",
+        ("read what traders said on a day, in their words", "读取交易员当天的推理"),
+        &[
+            MAYBE_JOB,
+            MAYBE_MODEL,
+            Parameter::free("date", Form::Day, "the trading day; the newest where absent"),
+            LIMIT,
+        ],
+    )),
+    plain(
+        ToolOperation,
+        "query_results",
+        ("read a run's returns, drawdown, trades and values by day", "读取运行的收益、回撤、交易与每日净值"),
+        &[
+            JOB,
+            MAYBE_MODEL,
+            Parameter::free("start_date", Form::Day, "first day"),
+            Parameter::free("end_date", Form::Day, "last day, included"),
+        ],
+    ),
+    plain(
+        ToolOperation,
+        "compare_runs",
+        (
+            "set runs beside each other, with buy and hold and equal weight; describes, proves nothing",
+            "并列比较多个运行，并附买入持有与等权基准；仅作描述",
+        ),
+        &[
+            Parameter::asked("job_ids", Form::Texts, "the runs, or `latest`"),
+            Parameter::free("start_date", Form::Day, "first day"),
+            Parameter::free("end_date", Form::Day, "last day, included"),
+        ],
+    ),
+    bringing_text(plain(
+        ToolOperation,
+        "search_memory",
+        ("find reflections on closed trades by words", "按词语搜索已平仓交易的反思"),
+        &[Parameter::asked("query", Form::Text, "what is looked for"), MAYBE_JOB, MAYBE_MODEL, LIMIT],
+    )),
+    plain(
+        ToolOperation,
+        "market_data",
+        ("read daily bars of a symbol", "读取某代码的日线行情"),
+        &[
+            Parameter::asked("symbol", Form::Text, "the instrument"),
+            Parameter::free("start_date", Form::Day, "first day"),
+            Parameter::free("end_date", Form::Day, "last day, included"),
+            Parameter::free("dataset", Form::Text, "the dataset's name"),
+            LIMIT,
+        ],
+    ),
+    plain(
+        ToolOperation,
+        "audit_run",
+        (
+            "replay a run on its tape without a model, and say what of the market it was shown and how late that became known",
+            "不调用模型重放运行，并说明它看到了哪些数据、最晚何时可知",
+        ),
+        &[JOB],
+    ),
+    plain(
+        ContextRequest,
+        "request_subgraph",
+        (
+            "show more of a plan: a task with those below it, instructions and results whole",
+            "显示计划的一部分：任务及其子任务、说明与结果全文",
+        ),
+        &[
+            MAYBE_PLAN,
+            Parameter::free("task_id", Form::Whole, "where to begin; the whole plan where absent"),
+            Parameter::free("depth", Form::Whole, "levels below it; all where absent"),
+        ],
+    ),
+    plain(SystemOperation, "help", ("say what the assistant can do", "说明助手能做什么"), &[]),
+];
+
+/// The action of this name.
+#[must_use]
+pub fn action(name: &str) -> Option<&'static ActionSpec> {
+    ACTIONS.iter().find(|spec| spec.name == name)
+}
+
+impl ActionSpec {
+    /// The JSON schema of its parameters, an object.
+    #[must_use]
+    pub fn schema(&self) -> Value {
+        let mut properties = serde_json::Map::new();
+        for parameter in self.parameters {
+            properties.insert(parameter.name.to_owned(), parameter.schema());
+        }
+        let required: Vec<&str> = self
+            .parameters
+            .iter()
+            .filter(|parameter| parameter.required)
+            .map(|parameter| parameter.name)
+            .collect();
+        json!({
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": false,
+        })
+    }
+}

@@ -1,0 +1,75 @@
+//! What a person is asked, and what their words confirm.
+
+use papertape_assistant::confirm::{Pending, asks_first, confirmed, is_yes};
+use papertape_assistant::language::{of_tag, of_text};
+use papertape_assistant::summary::paragraph;
+use papertape_assistant::table::action;
+use papertape_core::action::{ActionDraft, ActionKind, ActionStatus, Language, summarise};
+use serde_json::{Map, json};
+
+fn pending(name: &str, plan: i64) -> Pending {
+    let parameters: Map<_, _> = json!({ "plan_id": plan }).as_object().expect("an object").clone();
+    Pending::new(action(name).expect("an action"), &parameters, Language::En)
+}
+
+/// Goal: deleting always asks, spending once foreign text was read, and reading never.
+#[test]
+fn deleting_asks_and_spending_after_foreign_text() {
+    let asks = |name: &str, tainted: bool| asks_first(action(name).expect("an action"), tainted);
+    for name in ["delete_plan", "delete_task"] {
+        assert!(asks(name, false) && asks(name, true), "{name}");
+    }
+    for name in ["run_simulation", "execute_plan", "decompose_task", "rerun_task"] {
+        assert!(!asks(name, false) && asks(name, true), "{name}");
+    }
+    for name in ["web_search", "create_plan", "query_results", "help"] {
+        assert!(!asks(name, true), "{name}");
+    }
+}
+
+/// Goal: a plain yes confirms all, an id its own, and anything else nothing.
+#[test]
+fn words_and_tokens_confirm() {
+    for yes in ["yes", "Yes!", " OK. ", "go ahead", "是", "好的。", "确认", "Yes, please"] {
+        assert!(is_yes(yes), "{yes}");
+    }
+    for no in ["", "no", "yes but not plan 3", "不是", "yesterday", "delete everything", "好的，但是先别"]
+    {
+        assert!(!is_yes(no), "{no}");
+    }
+    let both = vec![pending("delete_plan", 1), pending("delete_plan", 2)];
+    assert_ne!(both[0].id, both[1].id);
+    assert_eq!(confirmed(both.clone(), "yes", &[]), both);
+    assert_eq!(confirmed(both.clone(), "hm", &[both[1].id.clone()]), [both[1].clone()]);
+    assert!(confirmed(both, "no", &["x".to_owned()]).is_empty());
+    assert!(pending("delete_plan", 1).question.contains("deletes for good"));
+}
+
+/// Goal: languages are told from tags and from words.
+#[test]
+fn languages_are_told() {
+    assert_eq!((of_text("Hello"), of_text("看 AAPL")), (Language::En, Language::Zh));
+    assert_eq!(
+        (of_tag("en_GB.UTF-8"), of_tag("zh-Hans"), of_tag("C"), of_tag("de")),
+        (Some(Language::En), Some(Language::Zh), None, None)
+    );
+}
+
+/// Goal: the paragraph has a line an action, in the reader's language, and a long message is cut.
+#[test]
+fn actions_are_summed_up() {
+    let row = ActionDraft {
+        message: Some("x ".repeat(400)),
+        ..ActionDraft::of(
+            ActionKind::PlanOperation,
+            "create_plan",
+            ActionStatus::Completed,
+            "turn#1/action#1",
+        )
+    };
+    let text = |language| paragraph(&summarise([&row], language), language).expect("there are actions");
+    assert!(text(Language::Zh).starts_with("动作摘要：\n1. plan_operation/create_plan → 成功（x x"));
+    assert!(text(Language::En).starts_with("Actions:\n1. plan_operation/create_plan → succeeded (x x"));
+    assert!(text(Language::En).ends_with("…)") && text(Language::En).chars().count() < 300);
+    assert_eq!(paragraph(&[], Language::En), None);
+}

@@ -1,0 +1,36 @@
+//! The words of an answer while it is written.
+
+use papertape_assistant::delta::Words;
+use proptest::prelude::*;
+use serde_json::json;
+
+fn heard(pieces: impl IntoIterator<Item = String>) -> String {
+    let mut words = Words::default();
+    pieces.into_iter().map(|piece| words.push(&piece)).collect()
+}
+
+proptest! {
+    /// Goal: however an answer is cut into pieces, its words are those of its message: of the protocol's
+    /// JSON, fenced or not, and of plain text.
+    #[test]
+    fn words_are_the_messages(message in "\\PC{0,80}", cut in 1_usize..9, fenced: bool) {
+        let escaped = json!({ "actions": [], "llm_reply": { "other": 1, "message": message } }).to_string();
+        let text = if fenced { format!("```json\n{escaped}\n```") } else { escaped };
+        let pieces: Vec<char> = text.chars().collect();
+        let pieces = pieces.chunks(cut).map(|piece| piece.iter().collect::<String>());
+        prop_assert_eq!(heard(pieces), message);
+    }
+}
+
+/// Goal: escapes of all kinds, surrogates cut in two among them, and plain text.
+#[test]
+fn escapes_and_plain_text_are_read() {
+    let check = |text: &str, words: &str| {
+        assert_eq!(heard([text.to_owned()]), words, "{text}");
+        assert_eq!(heard(text.chars().map(String::from)), words, "{text}");
+    };
+    check(r#"{"llm_reply": {"message": "a\n\"b\" \u4f60 \ud83d\ude00 c"}}"#, "a\n\"b\" 你 😀 c");
+    check("Plain words.", "Plain words.");
+    check(r#"{"actions": [{"name": "message", "x": "message"}], "llm_reply": {"message" : "ok"}}"#, "ok");
+    check(r#"{"actions": []}"#, "");
+}

@@ -1,0 +1,6 @@
+//! Tests of the assistant.
+
+mod confirm;
+mod delta;
+mod prompts;
+mod protocol;

@@ -1,0 +1,156 @@
+//! Answers as models write them.
+
+use papertape_assistant::parameters::Form;
+use papertape_assistant::protocol::{MOST_ACTIONS, Reply, UNREADABLE, read, schema};
+use papertape_assistant::table::{ACTIONS, action};
+use papertape_core::message::{ModelReply, ToolCall};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+fn of(text: &str) -> Reply {
+    read(&ModelReply { text: text.to_owned(), ..ModelReply::default() })
+}
+
+fn faults(reply: &Reply) -> Vec<String> {
+    reply.actions.iter().filter_map(|asked| asked.fault.clone()).collect()
+}
+
+/// Goal: the object is found bare, fenced and among words, and plain words are a message.
+#[test]
+fn the_answer_is_found_wherever_it_stands() {
+    let object = json!({ "llm_reply": { "message": "Hello" }, "actions": [{ "kind": "system_operation", "name": "help", "parameters": {}, "order": 1 }] });
+    let texts = [
+        object.to_string(),
+        format!("```json\n{object}\n```"),
+        format!("Sure, here:\n```\n{object}\n```\nDone."),
+        format!("I think {object} will do."),
+    ];
+    for text in texts {
+        let reply = of(&text);
+        assert_eq!((&*reply.message, reply.actions.len()), ("Hello", 1), "{text}");
+        assert_eq!(reply.actions[0].name, "help");
+    }
+    let plain = of("The weather is {fine}.");
+    assert_eq!((&*plain.message, plain.actions.len()), ("The weather is {fine}.", 0));
+    let as_text = of(r#"{"llm_reply": "Hello", "actions": null}"#);
+    assert_eq!((&*as_text.message, as_text.actions.len()), ("Hello", 0));
+}
+
+/// Goal: what cannot be read, is unknown or badly formed is kept as an action that says why.
+#[test]
+fn faults_are_kept_and_named() {
+    let check = |actions: Value, told: &str| {
+        let reply = of(&json!({ "actions": actions }).to_string());
+        assert!(faults(&reply).iter().any(|fault| fault.contains(told)), "{told}: {:?}", faults(&reply));
+    };
+    check(json!([{ "kind": "x", "name": "fly" }]), "there is no action `fly`");
+    check(json!([{}]), "the action has no name");
+    check(json!(["help"]), "an action must be an object");
+    check(json!("help"), "`actions` must be a list");
+    check(json!([{ "name": "create_plan" }]), "`name` is missing");
+    check(json!([{ "name": "create_plan", "parameters": [] }]), "`parameters` must be an object");
+    check(json!([{ "name": "create_plan", "parameters": { "name": " " } }]), "`name` is empty");
+    check(
+        json!([{ "name": "create_plan", "parameters": { "name": "a", "nmae": 1 } }]),
+        "there is no parameter `nmae`",
+    );
+    check(
+        json!([{ "name": "delete_plan", "parameters": { "plan_id": -1 } }]),
+        "`plan_id` must be a whole number",
+    );
+    check(
+        json!([{ "name": "delete_plan", "parameters": { "plan_id": 1.5 } }]),
+        "`plan_id` must be a whole number",
+    );
+    check(
+        json!([{ "name": "run_simulation", "parameters": { "end_date": "2012-13-01" } }]),
+        "`end_date` must be a day",
+    );
+    check(
+        json!([{ "name": "run_simulation", "parameters": { "end_date": "2012-10-01", "symbols": [1] } }]),
+        "`symbols` must be a list of texts",
+    );
+    let broken = of(r#"{"llm_reply": {"message": "a"}, "actions": [}"#);
+    assert_eq!(broken.actions[0].name, UNREADABLE);
+    let many: Vec<Value> = (0..=MOST_ACTIONS).map(|_| json!({ "name": "help" })).collect();
+    check(json!(many), "at most 16 actions");
+}
+
+/// Goal: what is wrong in the writing alone is put right.
+#[test]
+fn small_slips_are_forgiven() {
+    let reply = of(&json!({ "actions": [
+        { "kind": "tool_operation", "name": "plan_operation/create_plan", "arguments": { "name": 7, "goal": null }, "order": "2" },
+        { "name": "run_simulation", "parameters": "{\"end_date\": \"2012-10-02\", \"symbols\": \"AAPL\", \"wait\": \"false\", \"seed\": \"5\"}", "order": 1,
+          "blocking": false, "retry_policy": { "max_retries": 99, "backoff_sec": 1e12 } },
+    ] }).to_string());
+    assert_eq!(faults(&reply), Vec::<String>::new());
+    let [run, plan] = &reply.actions[..] else { panic!("two: {reply:?}") };
+    assert_eq!(
+        Value::Object(run.parameters.clone()),
+        json!({ "end_date": "2012-10-02", "symbols": ["AAPL"], "wait": false, "seed": 5 })
+    );
+    assert_eq!((run.blocking, run.retry.max_retries, run.retry.backoff), (false, 5, Duration::from_secs(60)));
+    assert_eq!(Value::Object(plan.parameters.clone()), json!({ "name": "7" }));
+    assert_eq!(plan.kind.as_str(), "plan_operation", "the table knows the kind");
+}
+
+/// Goal: native calls are actions, text beside them is the message, and arguments that are no object are told.
+#[test]
+fn native_calls_are_read() {
+    let call = |id: &str, name: &str, arguments: Value| ToolCall {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        arguments,
+    };
+    let reply = read(&ModelReply {
+        text: "I look.".to_owned(),
+        tool_calls: vec![call("1", "help", json!({})), call("2", "list_plans", json!("{oops"))],
+        ..ModelReply::default()
+    });
+    assert_eq!((&*reply.message, reply.actions.len()), ("I look.", 2));
+    assert_eq!(reply.actions[0].call_id.as_deref(), Some("1"));
+    assert!(faults(&reply)[0].contains("{oops"), "{:?}", faults(&reply));
+}
+
+/// Goal: the table has each action of the specification once, every schema can be sent, and the answer's
+/// schema names them all.
+#[test]
+fn the_table_is_whole() {
+    let names: BTreeSet<&str> = ACTIONS.iter().map(|spec| spec.name).collect();
+    assert_eq!((names.len(), ACTIONS.len()), (24, 24));
+    let by_kind = |kind: &str| ACTIONS.iter().filter(|spec| spec.kind.as_str() == kind).count();
+    assert_eq!(
+        ["plan_operation", "task_operation", "tool_operation", "context_request", "system_operation"]
+            .map(by_kind),
+        [4, 9, 9, 1, 1]
+    );
+    let allowed = schema()["properties"]["actions"]["items"]["properties"]["name"]["enum"].clone();
+    for spec in ACTIONS {
+        assert!(allowed.as_array().expect("names").contains(&spec.name.into()), "{}", spec.name);
+        let schema = spec.schema();
+        assert_eq!(schema["type"], "object");
+        for parameter in spec.parameters {
+            assert!(schema["properties"][parameter.name]["type"].is_string(), "{}", spec.name);
+            assert!(!parameter.form.as_str().is_empty());
+        }
+    }
+    let deleting: Vec<&str> = ACTIONS.iter().filter(|spec| spec.deletes).map(|spec| spec.name).collect();
+    assert_eq!(deleting, ["delete_plan", "delete_task"]);
+    let end = action("run_simulation").expect("there").parameters.iter().find(|one| one.name == "end_date");
+    assert_eq!(end.map(|one| (one.form, one.required)), Some((Form::Day, true)));
+}
+
+proptest! {
+    /// Goal: no answer whatever makes reading fail, and each action has either its parameters or a fault.
+    #[test]
+    fn any_answer_is_read(text in "\\PC{0,200}", name in "[a-z_]{0,12}", number in any::<i64>()) {
+        let _ = of(&text);
+        let _ = of(&format!("{{\"llm_reply\": {text}, \"actions\": []}}"));
+        let reply = of(&json!({ "actions": [{ "name": name, "parameters": { "plan_id": number, "x": text } }] }).to_string());
+        prop_assert_eq!(reply.actions.len(), 1);
+        prop_assert!(reply.actions[0].fault.is_some());
+    }
+}

@@ -1,0 +1,134 @@
+//! What is done next for what is asked, by what was done already.
+
+use super::super::day::Language;
+use super::ask::{PlanAsk, Wanted};
+use super::results::Results;
+use super::say;
+use serde_json::{Value, json};
+
+/// A turn.
+pub(super) struct Step {
+    pub(super) message: String,
+    pub(super) actions: Vec<Action>,
+}
+
+/// An action that is asked for.
+pub(super) struct Action {
+    pub(super) kind: &'static str,
+    pub(super) name: &'static str,
+    pub(super) parameters: Value,
+    pub(super) blocking: bool,
+}
+
+fn tool(name: &'static str, parameters: Value) -> Action {
+    Action { kind: "tool_operation", name, parameters, blocking: true }
+}
+
+/// The next step: the actions that can be taken now, or the answer.
+pub(super) fn step(wanted: &Wanted, results: &Results, language: Language, is_worker: bool) -> Step {
+    let waits = results.all().iter().any(|result| result["waits_for_confirmation"] == true);
+    let actions = match (waits, wanted.plan.is_empty()) {
+        (true, _) => Vec::new(),
+        (false, false) => plans(&wanted.plan, results).into_iter().collect(),
+        (false, true) => tools(wanted, results),
+    };
+    let message = if !actions.is_empty() {
+        say::doing(&actions, language)
+    } else if results.all().is_empty() {
+        say::cannot(wanted.without_days, is_worker, language)
+    } else {
+        say::answer(results, language, is_worker)
+    };
+    Step { message, actions }
+}
+
+/// The first of what is asked for about plans that is not done; none after one that failed.
+fn plans(asks: &[PlanAsk], results: &Results) -> Option<Action> {
+    let plan = |given: &Option<i64>| match given.or_else(|| results.plan()) {
+        Some(id) => json!({ "plan_id": id }),
+        None => json!({}),
+    };
+    for ask in asks {
+        let (kind, name, parameters) = match ask {
+            PlanAsk::Create { name, goal } => {
+                ("plan_operation", "create_plan", json!({ "name": name, "goal": goal }))
+            }
+            PlanAsk::Decompose(id) => ("task_operation", "decompose_task", plan(id)),
+            PlanAsk::Execute(id) => ("plan_operation", "execute_plan", plan(id)),
+            PlanAsk::Show(id) => ("task_operation", "show_tasks", plan(id)),
+            PlanAsk::Status(id) => ("task_operation", "query_status", plan(id)),
+            PlanAsk::Delete(id) => ("plan_operation", "delete_plan", plan(id)),
+            PlanAsk::AddTask { plan: id, name } => {
+                let mut parameters = plan(id);
+                parameters["name"] = name.as_str().into();
+                parameters["instruction"] = name.as_str().into();
+                ("task_operation", "create_task", parameters)
+            }
+            PlanAsk::Rerun(task) => ("task_operation", "rerun_task", json!({ "task_id": task })),
+            PlanAsk::List => ("plan_operation", "list_plans", json!({})),
+        };
+        match results.of(name) {
+            None => return Some(Action { kind, name, parameters, blocking: true }),
+            Some(result) if result["success"] == false => return None,
+            Some(_) => {}
+        }
+    }
+    None
+}
+
+fn tools(wanted: &Wanted, results: &Results) -> Vec<Action> {
+    let mut actions = Vec::new();
+    let open = |name: &str| results.of(name).is_none();
+    if let Some(query) = wanted.web.as_ref().filter(|_| open("web_search")) {
+        actions.push(Action { blocking: false, ..tool("web_search", json!({ "query": query })) });
+    }
+    if let Some(query) = wanted.memory.as_ref().filter(|_| open("search_memory")) {
+        actions.push(Action { blocking: false, ..tool("search_memory", json!({ "query": query })) });
+    }
+    if let Some(backtest) = wanted.backtest.as_ref().filter(|_| open("run_simulation")) {
+        actions.push(tool("run_simulation", backtest.parameters()));
+        return actions;
+    }
+    if wanted.help && open("help") && actions.is_empty() && !wanted.needs_run() {
+        actions.push(Action { kind: "system_operation", ..tool("help", json!({})) });
+    }
+    if !wanted.needs_run()
+        || results.failed("run_simulation")
+        || (wanted.without_days && wanted.jobs.is_empty())
+    {
+        return actions;
+    }
+    let job = wanted.jobs.first().cloned().or_else(|| results.job()).unwrap_or_else(|| "latest".to_owned());
+    if wanted.status && open("job_status") {
+        actions.push(tool("job_status", json!({ "job_id": job })));
+    }
+    if wanted.audit && open("audit_run") {
+        actions.push(tool("audit_run", json!({ "job_id": job })));
+    }
+    if wanted.compare && open("compare_runs") {
+        let mut jobs = wanted.jobs.clone();
+        if !jobs.contains(&job) {
+            jobs.insert(0, job.clone());
+        }
+        actions.push(tool("compare_runs", json!({ "job_ids": jobs })));
+    }
+    if (wanted.results || wanted.why.is_some()) && open("query_results") {
+        let mut parameters = json!({ "job_id": job });
+        if let Some(Some(period)) = wanted.why {
+            parameters["start_date"] = period.from.to_string().into();
+            parameters["end_date"] = period.to.to_string().into();
+        }
+        actions.push(tool("query_results", parameters));
+    }
+    if actions.is_empty()
+        && wanted.why.is_some()
+        && open("query_reasoning")
+        && let Some((date, model)) = results.worst_day()
+    {
+        actions.push(tool(
+            "query_reasoning",
+            json!({ "job_id": job, "model": model, "date": date, "limit": 20 }),
+        ));
+    }
+    actions
+}

@@ -1,0 +1,187 @@
+//! What the house's assistant says. Figures are those of results; texts of others are quoted in short.
+
+use super::super::day::Language;
+use super::super::words;
+use super::next::Action;
+use super::results::Results;
+use serde_json::Value;
+
+/// How much of a text of others is quoted.
+const QUOTED_CHARS: usize = 300;
+/// How many entries of a list are told.
+const TOLD: usize = 5;
+
+pub(super) fn doing(actions: &[Action], language: Language) -> String {
+    let names: Vec<&str> = actions.iter().map(|action| action.name).collect();
+    match language {
+        Language::English => format!("I will do this: {}.", names.join(", ")),
+        Language::Chinese => format!("我将执行：{}。", names.join("、")),
+    }
+}
+
+pub(super) fn cannot(without_days: bool, is_worker: bool, language: Language) -> String {
+    let failed = if is_worker { "FAILED: " } else { "" };
+    match (without_days, language) {
+        (true, Language::English) => {
+            format!(
+                "{failed}Over which days? Say for example “from 2012-10-01 to 2012-12-31” or “the autumn of 2012”."
+            )
+        }
+        (true, Language::Chinese) => {
+            format!("{failed}请说明日期，例如“从 2012-10-01 到 2012-12-31”或“2012年秋天”。")
+        }
+        (false, Language::English) => format!(
+            "{failed}My rules do not cover this. I can run a backtest of a solo trader or a desk over some days, compare \
+             it with buy and hold or another run, say why it lost in a month, show status and results, create, \
+             decompose, execute, show and delete plans, search memory, and search the web. Say “help” for all actions."
+        ),
+        (false, Language::Chinese) => format!(
+            "{failed}我的规则不涵盖这个请求。我可以：回测单个交易员或投研团队，与买入持有或其他运行比较，说明某月为何亏损，\
+             显示状态和结果，新建、分解、执行、显示和删除计划，搜索记忆，联网搜索。说“帮助”可查看全部动作。"
+        ),
+    }
+}
+
+/// The account of all that was done.
+pub(super) fn answer(results: &Results, language: Language, is_worker: bool) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for result in results.all() {
+        let name = result["name"].as_str().unwrap_or_default();
+        let message = result["message"].as_str().unwrap_or_default();
+        if result["success"] != true {
+            lines.push(match language {
+                Language::English => format!("{name} was not done: {message}"),
+                Language::Chinese => format!("{name} 未完成：{message}"),
+            });
+            continue;
+        }
+        let data = &result["data"];
+        match name {
+            "run_simulation" => lines.push(simulation(message, data, language)),
+            "query_results" => lines.extend(figures(data, language)),
+            "compare_runs" => lines.extend(compared(data, language)),
+            "query_reasoning" => lines.extend(said(data, language)),
+            "web_search" => lines.extend(listed(message, &data["hits"], "title", language)),
+            "search_memory" => lines.extend(listed(message, &data["reflections"], "text", language)),
+            "help" | "list_plans" => {
+                let key = if name == "help" { "actions" } else { "plans" };
+                lines.extend(listed(message, &data[key], "name", language));
+            }
+            "show_tasks" | "decompose_task" | "execute_plan" | "rerun_task" => {
+                lines.push(message.to_owned());
+                tasks(&data["tasks"], 0, &mut lines);
+            }
+            _ => lines.push(message.to_owned()),
+        }
+    }
+    let all_failed = results.all().iter().all(|result| result["success"] != true);
+    let failed = if is_worker && all_failed { "FAILED: " } else { "" };
+    format!("{failed}{}", lines.join("\n"))
+}
+
+fn simulation(message: &str, data: &Value, language: Language) -> String {
+    let job = data["job_id"].as_str().unwrap_or_default();
+    if message.contains(job) {
+        return message.to_owned();
+    }
+    match language {
+        Language::English => format!("Run {job}: {message}"),
+        Language::Chinese => format!("运行 {job}：{message}"),
+    }
+}
+
+fn percent(value: &Value) -> String {
+    value.as_f64().map_or_else(|| "n/a".to_owned(), |value| format!("{value:.2}%"))
+}
+
+fn figures(data: &Value, language: Language) -> Vec<String> {
+    let runs = data["runs"].as_array().map(Vec::as_slice).unwrap_or_default();
+    runs.iter()
+        .map(|run| {
+            let model = run["model"].as_str().unwrap_or_default();
+            let (from, to) = (&run["start_date"], &run["end_date"]);
+            let (from, to) = (from.as_str().unwrap_or_default(), to.as_str().unwrap_or_default());
+            let (gain, fall) = (percent(&run["return_pct"]), percent(&run["max_drawdown_pct"]));
+            let (worst, by) = (&run["worst_day"]["date"], percent(&run["worst_day"]["return_pct"]));
+            let worst = worst.as_str().unwrap_or("-");
+            match language {
+                Language::English => format!(
+                    "{model}, {from} to {to}: return {gain}, drawdown {fall}, worst day {worst} ({by})."
+                ),
+                Language::Chinese => {
+                    format!("{model}，{from} 至 {to}：收益 {gain}，回撤 {fall}，最差一天 {worst}（{by}）。")
+                }
+            }
+        })
+        .collect()
+}
+
+fn compared(data: &Value, language: Language) -> Vec<String> {
+    let mut lines = figures(data, language);
+    for baseline in data["baselines"].as_array().into_iter().flatten() {
+        let name = baseline["name"].as_str().unwrap_or_default();
+        let gain = percent(&baseline["return_pct"]);
+        lines.push(match language {
+            Language::English => format!("{name} over the same days: return {gain}."),
+            Language::Chinese => format!("同期 {name}：收益 {gain}。"),
+        });
+    }
+    lines.push(match language {
+        Language::English => "This describes what happened; it does not prove that one is better.".to_owned(),
+        Language::Chinese => "以上仅描述发生的情况，不能证明孰优。".to_owned(),
+    });
+    lines
+}
+
+fn said(data: &Value, language: Language) -> Vec<String> {
+    let messages = data["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let spoken = messages.iter().rev().find(|message| message["role"] == "assistant");
+    let Some(spoken) = spoken else { return Vec::new() };
+    let (date, model) = (&spoken["date"], &spoken["model"]);
+    let (date, model) = (date.as_str().unwrap_or_default(), model.as_str().unwrap_or_default());
+    let words = quoted(spoken["content"].as_str().unwrap_or_default());
+    vec![match language {
+        Language::English => format!("On {date} {model} said: “{words}”"),
+        Language::Chinese => format!("{date} 当天 {model} 说：“{words}”"),
+    }]
+}
+
+fn listed(message: &str, list: &Value, key: &str, language: Language) -> Vec<String> {
+    let mut lines = vec![message.to_owned()];
+    let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
+    let most = if key == "name" { list.len() } else { TOLD };
+    lines.extend(list.iter().take(most).map(|one| {
+        let id = one["plan_id"].as_i64().map(|id| format!("{id} ")).unwrap_or_default();
+        let what = one["what"].as_str().map(|what| format!(": {what}")).unwrap_or_default();
+        format!("- {id}{}{what}", quoted(one[key].as_str().unwrap_or_default()))
+    }));
+    if list.len() > most {
+        let more = list.len() - most;
+        lines.push(match language {
+            Language::English => format!("and {more} more"),
+            Language::Chinese => format!("另有 {more} 条"),
+        });
+    }
+    lines
+}
+
+fn tasks(list: &Value, depth: usize, lines: &mut Vec<String>) {
+    for task in list.as_array().into_iter().flatten() {
+        let (id, name) = (&task["task_id"], task["name"].as_str().unwrap_or_default());
+        let status = task["status"].as_str().unwrap_or_default();
+        let result =
+            task["result"].as_str().map(|result| format!(" — {}", quoted(result))).unwrap_or_default();
+        lines.push(format!("{}- {id} {name} [{status}]{result}", "  ".repeat(depth)));
+        tasks(&task["children"], depth + 1, lines);
+    }
+}
+
+/// The beginning of a text, on one line.
+fn quoted(text: &str) -> String {
+    let said = text.lines().filter(|line| !words::is_label(line));
+    let line = said.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(QUOTED_CHARS) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line,
+    }
+}

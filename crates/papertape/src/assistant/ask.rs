@@ -1,0 +1,159 @@
+//! A person's message, put to the assistant.
+
+use super::config;
+use super::start::new_job;
+use crate::app::App;
+use papertape_assistant::chat::waiting;
+use papertape_assistant::language;
+use papertape_assistant::settings::CHAT;
+use papertape_core::action::Language;
+use papertape_core::chat::{ChatId, ChatTurn, NewChat, NewTurn};
+use papertape_core::id::JobId;
+use papertape_core::json::to_value;
+use papertape_core::page::PageRequest;
+use papertape_core::plan::PlanId;
+use papertape_core::ports::{Chats as _, Plans as _, Queue as _};
+use papertape_core::redact::Clean;
+use papertape_runtime::assist::AssistantConfig;
+use serde_json::{Map, Value};
+
+/// The most characters of a message.
+pub const MOST_MESSAGE_CHARS: usize = 20_000;
+/// How much of the first message a conversation is called.
+const TITLE_CHARS: usize = 60;
+
+/// A person's message.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    /// What is said.
+    pub message: String,
+    /// The conversation; `None`: a new one.
+    pub session: Option<String>,
+    /// The plan that it is about from now on; `None`: as before.
+    pub plan: Option<i64>,
+    /// More, for the model: what the person's page shows. `confirm` in it names what is confirmed.
+    pub context: Map<String, Value>,
+    /// The language of summaries in a new conversation; `None`: that of the message, else Chinese.
+    pub language: Option<Language>,
+}
+
+/// Why a message is not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum AskError {
+    /// The caller must ask otherwise.
+    #[error("{field}: {message}")]
+    Bad {
+        /// The field that is wrong.
+        field: &'static str,
+        /// Why.
+        message: String,
+    },
+    /// There is no such conversation or plan.
+    #[error("{0}")]
+    NotFound(String),
+    /// It cannot be answered now.
+    #[error("{0}")]
+    Conflict(String),
+    /// The record failed.
+    #[error(transparent)]
+    Record(#[from] anyhow::Error),
+}
+
+/// Keeps a message with the place of its answer, and queues the job that answers.
+///
+/// # Errors
+/// An empty or too long message; no such conversation or plan; a conversation whose last message is still
+/// being answered; a model that cannot be called; the record's.
+pub async fn ask(app: &App, asked: Asked) -> Result<ChatTurn, AskError> {
+    let bad = |field, message: String| AskError::Bad { field, message };
+    let message = asked.message.trim().to_owned();
+    if message.is_empty() {
+        return Err(bad("message", "it is empty".to_owned()));
+    }
+    if message.chars().nth(MOST_MESSAGE_CHARS).is_some() {
+        return Err(bad("message", format!("it has more than {MOST_MESSAGE_CHARS} characters")));
+    }
+    if message.contains('\0') || has_nul(&Value::Object(asked.context.clone())) {
+        return Err(bad("message", "it holds a NUL character".to_owned()));
+    }
+    let plan = match asked.plan {
+        Some(id) => {
+            let found = app.store.plan(PlanId(id)).await.map_err(anyhow::Error::from)?;
+            Some(found.ok_or_else(|| AskError::NotFound(format!("there is no plan {id}")))?.id)
+        }
+        None => None,
+    };
+    let (session, opens, spoken) = conversation(app, &asked, &message).await?;
+    let mut config = config(app, spoken).map_err(AskError::Conflict)?;
+    config.session_id = Some(session.clone());
+    let id = JobId::new(uuid::Uuid::now_v7().to_string());
+    let config: AssistantConfig = config;
+    let job = new_job(app, id.clone(), CHAT, to_value(&config), plan);
+    let turn = NewTurn {
+        session: session.clone(),
+        opens,
+        message,
+        metadata: metadata(asked.context),
+        answer_metadata: waiting(&id),
+        plan,
+        job,
+        at: app.services.clock.now(),
+    };
+    let turn = app.store.ask(Clean::of(&app.services.redactor, turn)).await.map_err(anyhow::Error::from)?;
+    let turn = turn.ok_or_else(|| AskError::NotFound(format!("there is no conversation {session}")))?;
+    app.ring();
+    Ok(turn)
+}
+
+/// The conversation that is meant, or a new one, with the language of its summaries.
+async fn conversation(
+    app: &App,
+    asked: &Asked,
+    message: &str,
+) -> Result<(ChatId, Option<NewChat>, Language), AskError> {
+    let Some(id) = &asked.session else {
+        let spoken = asked.language.unwrap_or_else(|| language::of_text(message));
+        let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
+        let title: String = line.chars().take(TITLE_CHARS).collect();
+        let id = ChatId::new(uuid::Uuid::now_v7().to_string());
+        return Ok((id, Some(NewChat { title, language: spoken }), spoken));
+    };
+    let missing = || AskError::NotFound(format!("there is no conversation {}", id.escape_default()));
+    if id.contains('\0') {
+        return Err(missing());
+    }
+    let id = ChatId::new(id);
+    let found = papertape_core::ports::Chats::session(&app.store, &id).await.map_err(anyhow::Error::from)?;
+    let found = found.ok_or_else(missing)?;
+    // What was said before decides what is answered: it must stand.
+    let last = app.store.messages(&id, &PageRequest::first(1)).await.map_err(anyhow::Error::from)?;
+    if let Some(job) = last.items.first().and_then(|last| last.job_id.clone()) {
+        let row = app.store.job(&job).await.map_err(anyhow::Error::from)?;
+        if row.is_some_and(|row| !row.status.is_stopped()) {
+            let why = format!("the last message of this conversation is still being answered, by job {job}");
+            return Err(AskError::Conflict(why));
+        }
+    }
+    Ok((id, None, found.language))
+}
+
+/// What is kept beside the words: the page's context, and what is confirmed.
+fn metadata(mut context: Map<String, Value>) -> Value {
+    let mut metadata = Map::new();
+    if let Some(confirm) = context.remove("confirm") {
+        metadata.insert("confirm".to_owned(), confirm);
+    }
+    if !context.is_empty() {
+        metadata.insert("context".to_owned(), Value::Object(context));
+    }
+    Value::Object(metadata)
+}
+
+fn has_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => items.iter().any(has_nul),
+        Value::Object(map) => map.iter().any(|(key, value)| key.contains('\0') || has_nul(value)),
+        _ => false,
+    }
+}

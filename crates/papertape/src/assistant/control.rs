@@ -1,0 +1,410 @@
+//! What the assistant sees of simulations: the same requests and views as the API's, told in short.
+
+use crate::app::App;
+use crate::trigger::{self, TriggerError};
+use crate::view::{
+    self, MemoryQuery, ReasoningQuery, ResultsAnswer, ResultsQuery, SearchBy, TradesQuery, ViewError, number,
+};
+use futures::FutureExt as _;
+use papertape_assistant::table;
+use papertape_core::action::Origin;
+use papertape_core::id::{JobId, Symbol};
+use papertape_core::json::to_value;
+use papertape_core::market::BarRange;
+use papertape_core::message::{CallFailure, FailureKind};
+use papertape_core::ports::{BoxFuture, JobControl, JobTool, Queue as _, Record as _};
+use papertape_core::time::{Date, Timestamp, parse_date};
+use papertape_runtime::replay;
+use papertape_runtime::worker::SIMULATE;
+use papertape_store::{JobFilter, PageRequest};
+use serde_json::{Value, json};
+
+/// Sessions whose exposure record an audit reads.
+const AUDITED: usize = 400;
+/// Messages of a day where no number is asked for, and at the most.
+const MESSAGES: u32 = 20;
+/// Bars where no number is asked for, and at the most.
+const BARS: usize = 60;
+const MOST_BARS: usize = 500;
+
+/// The product's jobs.
+pub(super) struct JobsOf(pub(super) App);
+
+impl JobControl for JobsOf {
+    fn parameters(&self, tool: JobTool) -> Value {
+        table::action(tool.as_str()).map_or(Value::Null, |spec| spec.schema())
+    }
+
+    fn call<'a>(
+        &'a self,
+        tool: JobTool,
+        origin: &'a Origin,
+        arguments: &'a Value,
+    ) -> BoxFuture<'a, Result<Value, CallFailure>> {
+        async move {
+            let asked = Given(arguments);
+            match tool {
+                JobTool::RunSimulation => self.run(origin, arguments).await,
+                JobTool::JobStatus => self.status(&asked).await,
+                JobTool::QueryReasoning => self.reasoning(&asked).await,
+                JobTool::QueryResults => self.results(&asked).await,
+                JobTool::CompareRuns => self.compare(&asked).await,
+                JobTool::SearchMemory => self.memory(&asked).await,
+                JobTool::MarketData => self.bars(&asked),
+                JobTool::AuditRun => self.audit(&asked).await,
+            }
+        }
+        .boxed()
+    }
+}
+
+/// Arguments, read by the table before.
+struct Given<'a>(&'a Value);
+
+impl Given<'_> {
+    fn text(&self, name: &str) -> Option<String> {
+        self.0[name].as_str().map(str::to_owned)
+    }
+
+    fn day(&self, name: &'static str) -> Result<Option<Date>, CallFailure> {
+        let text = self.0[name].as_str();
+        text.map(|text| parse_date(text).map_err(|why| bad(format!("{name}: {why}")))).transpose()
+    }
+
+    fn limit(&self, usual: u32, most: u32) -> u32 {
+        let given = self.0["limit"].as_u64().map(|limit| u32::try_from(limit).unwrap_or(u32::MAX));
+        given.unwrap_or(usual).clamp(1, most)
+    }
+}
+
+fn bad(message: String) -> CallFailure {
+    CallFailure { kind: FailureKind::BadRequest, message }
+}
+
+fn missing(message: String) -> CallFailure {
+    CallFailure { kind: FailureKind::ToolError, message }
+}
+
+fn unavailable(error: impl std::fmt::Display) -> CallFailure {
+    CallFailure { kind: FailureKind::Unavailable, message: error.to_string() }
+}
+
+fn of_view(error: ViewError) -> CallFailure {
+    match error {
+        ViewError::Bad { .. } => bad(error.to_string()),
+        ViewError::NotFound(what) | ViewError::Busy(what) => missing(what),
+        ViewError::Record(cause) => unavailable(format!("{cause:#}")),
+    }
+}
+
+fn of_trigger(error: TriggerError) -> CallFailure {
+    match error {
+        TriggerError::Bad { .. } => bad(error.to_string()),
+        TriggerError::NotFound(_) | TriggerError::Missing(_) | TriggerError::Conflict(_) => {
+            missing(error.to_string())
+        }
+        TriggerError::Record(cause) => unavailable(format!("{cause:#}")),
+    }
+}
+
+impl JobsOf {
+    /// Queues a simulation under the origin's id, or finds it there.
+    async fn run(&self, origin: &Origin, arguments: &Value) -> Result<Value, CallFailure> {
+        let id = origin.job_id();
+        if self.0.store.job(&id).await.map_err(unavailable)?.is_none() {
+            let request = crate::api::simulation(arguments).map_err(bad)?;
+            trigger::trigger_as(&self.0, request, id.clone()).await.map_err(of_trigger)?;
+        }
+        Ok(json!({ "job_id": id, "status": "queued" }))
+    }
+
+    /// The job that is named, where `latest` is the newest simulation.
+    async fn job(&self, asked: &Given<'_>) -> Result<JobId, CallFailure> {
+        let name = asked.text("job_id").ok_or_else(|| bad("job_id: it is missing".to_owned()))?;
+        self.named(&name).await
+    }
+
+    async fn named(&self, name: &str) -> Result<JobId, CallFailure> {
+        let store = &self.0.store;
+        if name == "latest" {
+            let filter = JobFilter { kind: Some(SIMULATE.to_owned()), status: None };
+            let newest = store.jobs(&filter, &PageRequest::first(1)).await.map_err(unavailable)?;
+            let newest = newest.items.into_iter().next();
+            return newest.map(|item| item.job.id).ok_or_else(|| missing("there are no runs yet".to_owned()));
+        }
+        let id = JobId::new(name);
+        match store.job(&id).await.map_err(unavailable)? {
+            Some(_) => Ok(id),
+            None => Err(missing(format!("there is no job {name}"))),
+        }
+    }
+
+    async fn status(&self, asked: &Given<'_>) -> Result<Value, CallFailure> {
+        let job = self.job(asked).await?;
+        let found = view::status(&self.0, job.as_str()).await.map_err(of_view)?;
+        let failed: Vec<Value> = found
+            .details
+            .iter()
+            .filter(|day| day.error.is_some())
+            .take(5)
+            .map(|day| json!({ "date": day.date, "model": day.model, "error": day.error }))
+            .collect();
+        let message = format!(
+            "job {}: {}, {} of {} model-days done",
+            found.job_id,
+            found.status,
+            found.progress.completed + found.progress.failed + found.progress.skipped,
+            found.progress.total_model_days
+        );
+        Ok(json!({
+            "message": message, "job_id": found.job_id, "status": found.status, "progress": found.progress,
+            "models": found.models, "error": found.error, "warnings": found.warnings, "failed_days": failed,
+            "date_range": [found.date_range.first(), found.date_range.last()],
+        }))
+    }
+
+    async fn reasoning(&self, asked: &Given<'_>) -> Result<Value, CallFailure> {
+        let job = self.named(&asked.text("job_id").unwrap_or_else(|| "latest".to_owned())).await?;
+        let mut query = ReasoningQuery {
+            job_id: Some(job.to_string()),
+            model: asked.text("model"),
+            date: asked.day("date")?,
+            include_full_conversation: true,
+            ..ReasoningQuery::default()
+        };
+        if query.date.is_none() {
+            let details = self.0.store.job_details(&job).await.map_err(unavailable)?;
+            query.date = details.and_then(|details| details.days.iter().map(|day| day.date).max());
+        }
+        let found = view::reasoning(&self.0, query).await.map_err(of_view)?;
+        let limit = usize::try_from(asked.limit(MESSAGES, 100)).unwrap_or(usize::MAX);
+        let mut messages = Vec::new();
+        for session in &found.sessions {
+            for said in session.conversation.iter().flatten() {
+                messages.push(json!({ "date": session.date, "model": session.model, "node": said.node,
+                    "role": said.role, "content": said.content }));
+            }
+        }
+        // The end of a day says what was decided.
+        let from = messages.len().saturating_sub(limit);
+        let (count, shown) = (messages.len(), messages.split_off(from));
+        Ok(json!({ "message": format!("{count} message(s)"), "job_id": job, "messages": shown,
+            "earlier_messages": from }))
+    }
+
+    async fn ranges(&self, job: &JobId, asked: &Given<'_>) -> Result<Vec<view::RangeResult>, CallFailure> {
+        let query = ResultsQuery {
+            job_id: Some(job.to_string()),
+            model: asked.text("model"),
+            start_date: asked.day("start_date")?,
+            end_date: asked.day("end_date")?,
+            ..ResultsQuery::default()
+        };
+        match view::results(&self.0, query).await.map_err(of_view)? {
+            ResultsAnswer::Range(range) => Ok(range.results),
+            ResultsAnswer::Day(_) => Ok(Vec::new()),
+        }
+    }
+
+    async fn results(&self, asked: &Given<'_>) -> Result<Value, CallFailure> {
+        let job = self.job(asked).await?;
+        let runs: Vec<Value> = self.ranges(&job, asked).await?.iter().map(|run| told(&job, run)).collect();
+        let count = runs.len();
+        Ok(json!({ "message": format!("{count} trader(s) of job {job}"), "job_id": job, "runs": runs }))
+    }
+
+    async fn compare(&self, asked: &Given<'_>) -> Result<Value, CallFailure> {
+        let names = asked.0["job_ids"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let mut runs = Vec::new();
+        let mut baselines: Vec<Value> = Vec::new();
+        for name in names.iter().filter_map(Value::as_str).take(20) {
+            let job = self.named(name).await?;
+            for run in self.ranges(&job, asked).await? {
+                if let Some(found) = &run.baselines {
+                    for (name, baseline) in
+                        [("buy_and_hold", &found.buy_and_hold), ("equal_weight", &found.equal_weight)]
+                    {
+                        let told = json!({
+                            "name": name, "start_date": run.start_date, "end_date": run.end_date,
+                            "return_pct": percent(baseline.period_metrics.total_return),
+                            "max_drawdown_pct": percent(baseline.period_metrics.max_drawdown),
+                            "sharpe": baseline.period_metrics.sharpe,
+                        });
+                        if !baselines.contains(&told) {
+                            baselines.push(told);
+                        }
+                    }
+                }
+                runs.push(told(&job, &run));
+            }
+        }
+        let message = format!("{} run(s) beside {} baseline(s); descriptive", runs.len(), baselines.len());
+        Ok(json!({ "message": message, "runs": runs, "baselines": baselines }))
+    }
+
+    async fn memory(&self, asked: &Given<'_>) -> Result<Value, CallFailure> {
+        let job = match asked.text("job_id") {
+            Some(name) => Some(self.named(&name).await?.to_string()),
+            None => None,
+        };
+        let of = MemoryQuery {
+            model: asked.text("model"),
+            job_id: job,
+            limit: Some(asked.limit(10, 50)),
+            cursor: None,
+        };
+        let query = TradesQuery { of, query: asked.text("query"), ..TradesQuery::default() };
+        let mut found = view::memory_trades(&self.0, query.clone()).await.map_err(of_view)?;
+        let words: Vec<&str> = query.query.as_deref().unwrap_or_default().split_whitespace().collect();
+        if found.trades.is_empty() && words.len() > 1 {
+            // Nothing has all the words: the first that something has is better than nothing.
+            for word in words {
+                let one = TradesQuery {
+                    query: Some(word.to_owned()),
+                    search: Some(SearchBy::Keyword),
+                    ..query.clone()
+                };
+                found = view::memory_trades(&self.0, one).await.map_err(of_view)?;
+                if !found.trades.is_empty() {
+                    break;
+                }
+            }
+        }
+        let told = |trade: &view::ReflectionAnswer| {
+            json!({ "job_id": trade.job_id, "model": trade.model, "symbol": trade.symbol, "side": trade.side,
+                "exit_time": trade.exit_time, "pnl": trade.pnl, "return_pct": trade.return_pct,
+                "text": trade.summary })
+        };
+        let reflections: Vec<Value> = found.trades.iter().map(told).collect();
+        let message = format!("{} reflection(s) on closed trades", reflections.len());
+        Ok(json!({ "message": message, "reflections": reflections, "search": found.search }))
+    }
+
+    fn bars(&self, asked: &Given<'_>) -> Result<Value, CallFailure> {
+        let symbol = asked.text("symbol").unwrap_or_default().to_uppercase();
+        let wanted = asked.text("dataset").unwrap_or_else(|| self.0.config.simulation.dataset.clone());
+        let dataset = self.0.catalogue.open(&wanted).map_err(|error| missing(error.to_string()))?;
+        let limit = usize::try_from(asked.limit(60, 500)).unwrap_or(BARS).clamp(1, MOST_BARS);
+        let range =
+            BarRange { from: asked.day("start_date")?, to: asked.day("end_date")?, limit: Some(limit) };
+        let days = dataset.trading_days(Date::MIN, Date::MAX);
+        let last = days.iter().map(|day| day.close).max();
+        let Some(last) = last else { return Err(missing(format!("the dataset {wanted} has no days"))) };
+        let view = dataset.view(last);
+        let bars = view.bars(&Symbol::new(&symbol), range).map_err(|error| missing(error.to_string()))?.value;
+        let count = bars.len();
+        let bars: Vec<Value> = bars
+            .iter()
+            .map(|bar| {
+                let [open, high, low, close] =
+                    [bar.open, bar.high, bar.low, bar.close].map(|price| number(price.0));
+                json!({ "date": bar.date, "open": open, "high": high, "low": low, "close": close,
+                    "volume": number(bar.volume.0) })
+            })
+            .collect();
+        Ok(
+            json!({ "message": format!("{count} bar(s) of {symbol}"), "symbol": symbol, "dataset": wanted, "bars": bars }),
+        )
+    }
+
+    async fn audit(&self, asked: &Given<'_>) -> Result<Value, CallFailure> {
+        let job = self.job(asked).await?;
+        let row = self.0.store.job(&job).await.map_err(unavailable)?;
+        let row = row.ok_or_else(|| missing(format!("there is no job {job}")))?;
+        let report = replay::run(&self.0.services, &row).await.map_err(missing)?;
+        let shown = self.shown(&job).await?;
+        let faults: Vec<Value> = report
+            .faults
+            .iter()
+            .map(|fault| json!({ "model": fault.agent, "date": fault.date, "reason": fault.reason }))
+            .collect();
+        let message = format!(
+            "{} session(s) replay equal, {} differ, {} not ended; {} read(s) of the market, {} known only after their day",
+            report.equal,
+            faults.len(),
+            report.unfinished,
+            shown.reads,
+            shown.late
+        );
+        Ok(json!({
+            "message": message, "job_id": job, "sessions_equal": report.equal, "steps": report.steps,
+            "sessions_unfinished": report.unfinished, "faults": faults, "market_reads": shown.reads,
+            "rows_shown": shown.rows, "reads_known_after_their_day": shown.late,
+            "sessions_audited": shown.sessions, "latest_known_at": shown.latest,
+        }))
+    }
+
+    /// What a job's sessions were shown of the market.
+    async fn shown(&self, job: &JobId) -> Result<Shown, CallFailure> {
+        let store = &self.0.store;
+        let mut shown = Shown::default();
+        let Some(details) = store.job_details(job).await.map_err(unavailable)? else { return Ok(shown) };
+        for day in details.days.iter().take(AUDITED) {
+            let found = store.find_session(job, &day.agent, day.date).await.map_err(unavailable)?;
+            let Some(session) = found else { continue };
+            shown.sessions += 1;
+            let mut cursor = None;
+            loop {
+                let query = view::SessionQuery { session_id: session.id.0, limit: Some(200), cursor };
+                let page = view::exposures(&self.0, query).await.map_err(of_view)?;
+                for read in &page.exposures {
+                    shown.reads += 1;
+                    shown.rows += read.rows;
+                    shown.latest = shown.latest.max(read.latest_known_at);
+                    let after = read.last_date.is_some_and(|last| last > day.date);
+                    shown.late += u64::from(after);
+                }
+                match page.next_cursor {
+                    Some(next) => cursor = Some(next),
+                    None => break,
+                }
+            }
+        }
+        Ok(shown)
+    }
+}
+
+/// What was shown of the market.
+#[derive(Default)]
+struct Shown {
+    sessions: u64,
+    reads: u64,
+    rows: u64,
+    late: u64,
+    latest: Option<Timestamp>,
+}
+
+/// A fraction in percent.
+fn percent(fraction: Option<f64>) -> Option<f64> {
+    fraction.map(|fraction| fraction * 100.0)
+}
+
+/// One trader's run in short.
+fn told(job: &JobId, run: &view::RangeResult) -> Value {
+    let mut before = run.starting_portfolio_value;
+    let mut days = Vec::new();
+    for day in &run.daily_portfolio_values {
+        let return_pct = (before > 0.0).then(|| (day.portfolio_value / before - 1.0) * 100.0);
+        days.push((day.date, return_pct));
+        before = day.portfolio_value;
+    }
+    let by_return = |pick_worst: bool| {
+        let known = days.iter().filter_map(|(date, gain)| Some((*date, (*gain)?)));
+        let found = known.reduce(|one, other| match (one.1 <= other.1) == pick_worst {
+            true => one,
+            false => other,
+        });
+        found.map(|(date, gain)| json!({ "date": date, "return_pct": gain }))
+    };
+    let metrics = &run.period_metrics;
+    json!({
+        "job_id": job, "model": run.model, "is_llm": run.is_llm, "start_date": run.start_date,
+        "end_date": run.end_date, "days": metrics.days, "start_value": run.starting_portfolio_value,
+        "end_value": run.ending_portfolio_value, "return_pct": percent(metrics.total_return),
+        "max_drawdown_pct": percent(metrics.max_drawdown), "sharpe": metrics.sharpe,
+        "win_rate_pct": percent(metrics.win_rate), "costs": metrics.costs,
+        "worst_day": by_return(true), "best_day": by_return(false),
+        "failed_days": to_value(&run.provenance.failed_days),
+        "degraded_days": run.provenance.degraded_days.len(),
+    })
+}

@@ -1,0 +1,99 @@
+//! The assistant, put together: what its jobs need, how they are queued, and what it sees of simulations.
+
+mod ask;
+mod control;
+mod search;
+mod start;
+mod words;
+
+pub use ask::{AskError, Asked, MOST_MESSAGE_CHARS, ask};
+pub use start::{decompose, execute};
+pub use words::{Hearing, Words};
+
+use crate::app::App;
+use crate::config::Mode;
+use anyhow::{Context as _, Result};
+use papertape_assistant::prompt::{FOLDER, Prompts};
+use papertape_assistant::settings::Settings;
+use papertape_assistant::talk::Speaker;
+use papertape_core::action::Language;
+use papertape_core::message::Sampling;
+use papertape_core::ports::Models as _;
+use papertape_runtime::assist::{Assistant, AssistantConfig};
+use papertape_runtime::budget::Budget;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Divides replaced prompts into those of agents and those of the assistant.
+pub(crate) type Overrides = BTreeMap<String, String>;
+
+/// Those of agents first.
+pub(crate) fn divided(overrides: Overrides) -> (Overrides, Overrides) {
+    overrides.into_iter().partition(|(name, _)| !name.starts_with(FOLDER))
+}
+
+/// The product, whose workers can run the assistant's jobs as well.
+pub(crate) fn assisted(mut app: App, overrides: &Overrides) -> Result<App> {
+    let store = Arc::new(app.store.clone());
+    let assistant = Assistant {
+        plans: Arc::clone(&store) as _,
+        chats: store,
+        jobs: Arc::new(control::JobsOf(app.clone())),
+        web: Arc::new(search::Search::new(app.config.web_search.clone())),
+        prompts: Arc::new(Prompts::with_overrides(overrides).context("prompts")?),
+        words: Arc::clone(&app.words) as _,
+    };
+    app.worker = app.worker.assisted(assistant.clone());
+    app.services.assistant = Some(assistant);
+    Ok(app)
+}
+
+/// What an assistant's job is to be run with, by the configuration as it is now.
+///
+/// # Errors
+/// A model that cannot be called, or a limit in USD for one without a price.
+pub(crate) fn config(app: &App, language: Language) -> Result<AssistantConfig, String> {
+    let chat = &app.config.chat;
+    app.gateway.check(&chat.model).map_err(|why| format!("chat.model: {why}"))?;
+    if app.config.mode == Mode::Dev && !chat.model.is_house() {
+        return Err(format!("chat.model: {}: dev mode runs house models alone", chat.model));
+    }
+    let usage = papertape_core::message::Usage::default();
+    if chat.budget.usd.is_some() && app.gateway.cost(&chat.model, &usage).is_none() {
+        return Err(format!("chat.budget.usd: no price is known of {}", chat.model));
+    }
+    let datasets = app.catalogue.list().map_err(|error| error.to_string())?;
+    let dataset = |entry: papertape_market::Entry| {
+        let symbols: Vec<&str> =
+            entry.symbols.iter().take(12).map(papertape_core::id::Symbol::as_str).collect();
+        let more = if entry.symbols.len() > 12 { ", …" } else { "" };
+        let (first, last) = (entry.first_day?, entry.last_day?);
+        Some(format!("{}, {first} to {last}, {}{more}", entry.name, symbols.join(", ")))
+    };
+    let settings = Settings {
+        speaker: Speaker {
+            model: chat.model.clone(),
+            house_version: app.gateway.house_version(&chat.model),
+            sampling: Sampling {
+                temperature: chat.temperature,
+                max_tokens: chat.max_tokens,
+                ..Sampling::default()
+            },
+            form: chat.form,
+            language,
+        },
+        max_rounds: chat.max_rounds,
+        max_attempts: chat.max_attempts,
+        call_timeout_secs: chat.call_timeout_secs,
+        action_timeout_secs: chat.action_timeout_secs,
+        wait_secs: chat.wait_secs,
+        parallel_tasks: chat.parallel_tasks.max(1),
+        include_action_summary: app.config.settings.chat.include_action_summary,
+        agents: app.config.agents.iter().map(|agent| agent.name.to_string()).collect(),
+        datasets: datasets.into_iter().filter(|entry| !entry.replaced).filter_map(dataset).take(20).collect(),
+    };
+    let budget = Budget { job: chat.budget, ..Budget::default() };
+    let nothing = (None, None, None, None);
+    let (session_id, decompose, execute, started_by) = nothing;
+    Ok(AssistantConfig { settings, budget, language, session_id, decompose, execute, started_by })
+}

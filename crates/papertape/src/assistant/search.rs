@@ -1,0 +1,181 @@
+//! The web by a configured service: SearXNG, Tavily or Brave.
+
+use crate::config::{SearchService, WebSearchConfig};
+use futures::FutureExt as _;
+use papertape_assistant::web::{Hit, WebSearch};
+use papertape_core::message::{CallFailure, FailureKind};
+use papertape_core::ports::BoxFuture;
+use papertape_llm::{Key, find_key};
+use reqwest::{Client, RequestBuilder, StatusCode, Url};
+use secrecy::ExposeSecret as _;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// The longest answer that is read.
+const MOST_BYTES: usize = 4 << 20;
+/// How much of one page's text is kept.
+const TEXT_CHARS: usize = 1_000;
+/// How much of a title or an address.
+const LINE_CHARS: usize = 500;
+
+/// Searches by the configured service.
+pub(super) struct Search {
+    config: WebSearchConfig,
+}
+
+impl Search {
+    pub(super) fn new(config: WebSearchConfig) -> Self {
+        Self { config }
+    }
+
+    async fn ask(&self, query: &str, limit: u32) -> Result<Vec<Hit>, CallFailure> {
+        let Some(service) = self.config.service else {
+            return Err(failed(
+                FailureKind::BadRequest,
+                "no web search is configured: set web_search.service to searxng, tavily or brave in the config",
+            ));
+        };
+        let request = self.request(service, query, limit)?;
+        let mut response = request.send().await.map_err(unreachable)?;
+        match response.status() {
+            status if status.is_success() => {}
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+                return Err(failed(
+                    FailureKind::Unauthorised,
+                    "the search service refuses the key, or its form",
+                ));
+            }
+            StatusCode::TOO_MANY_REQUESTS => {
+                return Err(failed(FailureKind::RateLimited, "the search service is asked too often"));
+            }
+            status if status.is_server_error() => {
+                return Err(failed(
+                    FailureKind::Unavailable,
+                    &format!("the search service answered with {status}"),
+                ));
+            }
+            status => {
+                return Err(failed(
+                    FailureKind::ToolError,
+                    &format!("the search service answered with {status}"),
+                ));
+            }
+        }
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(unreachable)? {
+            if body.len() + chunk.len() > MOST_BYTES {
+                return Err(failed(FailureKind::BadAnswer, "the search service's answer is too long"));
+            }
+            body.extend_from_slice(&chunk);
+        }
+        let answer: Value = serde_json::from_slice(&body)
+            .map_err(|_| failed(FailureKind::BadAnswer, "the search service's answer is no JSON"))?;
+        hits(service, &answer, limit)
+    }
+
+    fn request(
+        &self,
+        service: SearchService,
+        query: &str,
+        limit: u32,
+    ) -> Result<RequestBuilder, CallFailure> {
+        let bad = |message: &str| failed(FailureKind::BadRequest, message);
+        let base = self.config.base_url.as_deref().or(service.usual_url());
+        let base = base.ok_or_else(|| bad("web_search.base_url is not set"))?;
+        let mut url = Url::parse(base).map_err(|_| bad("web_search.base_url is no address"))?;
+        let path: &[&str] = match service {
+            SearchService::Searxng | SearchService::Tavily => &["search"],
+            SearchService::Brave => &["res", "v1", "web", "search"],
+        };
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(path);
+        }
+        let key = self.key()?;
+        let client = client()?;
+        let timeout = Duration::from_secs(self.config.timeout_secs.max(1));
+        let request = match service {
+            SearchService::Searxng => {
+                url.query_pairs_mut().append_pair("q", query).append_pair("format", "json");
+                client.get(url)
+            }
+            SearchService::Tavily => client.post(url).json(&json!({ "query": query, "max_results": limit })),
+            SearchService::Brave => {
+                url.query_pairs_mut().append_pair("q", query).append_pair("count", &limit.to_string());
+                client.get(url).header("Accept", "application/json")
+            }
+        };
+        let request = match (service, key) {
+            (_, None) => request,
+            (SearchService::Brave, Some(key)) => request.header("X-Subscription-Token", key),
+            (SearchService::Searxng | SearchService::Tavily, Some(key)) => request.bearer_auth(key),
+        };
+        Ok(request.timeout(timeout))
+    }
+
+    /// The service's key, where it needs one or one is configured.
+    fn key(&self) -> Result<Option<String>, CallFailure> {
+        let Some(variable) = self.config.key_variable() else { return Ok(None) };
+        match find_key(variable, Some(variable), &|name| std::env::var(name).ok()) {
+            Key::Found { value, .. } => Ok(Some(value.expose_secret().to_owned())),
+            _ => Err(failed(
+                FailureKind::Unauthorised,
+                &format!("the key of the web search is not there: set the variable {variable}"),
+            )),
+        }
+    }
+}
+
+impl WebSearch for Search {
+    fn search<'a>(&'a self, query: &'a str, limit: u32) -> BoxFuture<'a, Result<Vec<Hit>, CallFailure>> {
+        self.ask(query, limit).boxed()
+    }
+}
+
+/// The hits of an answer, in the form that each service gives.
+fn hits(service: SearchService, answer: &Value, limit: u32) -> Result<Vec<Hit>, CallFailure> {
+    let (list, text) = match service {
+        SearchService::Searxng | SearchService::Tavily => (&answer["results"], "content"),
+        SearchService::Brave => (&answer["web"]["results"], "description"),
+    };
+    // Brave leaves `web` out where nothing was found.
+    let empty = service == SearchService::Brave && answer.is_object() && answer.get("web").is_none();
+    let list = match list.as_array() {
+        Some(list) => list.as_slice(),
+        None if empty => &[],
+        None => return Err(failed(FailureKind::BadAnswer, "the search service's answer has no results")),
+    };
+    let of = |hit: &Value, key: &str, most: usize| -> String {
+        hit[key].as_str().unwrap_or_default().chars().take(most).collect()
+    };
+    let hit = |hit: &Value| Hit {
+        title: of(hit, "title", LINE_CHARS),
+        url: of(hit, "url", LINE_CHARS),
+        text: of(hit, text, TEXT_CHARS),
+    };
+    let most = usize::try_from(limit).unwrap_or(usize::MAX);
+    Ok(list.iter().map(hit).filter(|hit| !hit.url.is_empty()).take(most).collect())
+}
+
+/// Follows no redirect, with which a key would travel along.
+fn client() -> Result<Client, CallFailure> {
+    // reqwest takes the process's provider. Where another part has installed one, that is kept.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let builder = || Client::builder().redirect(reqwest::redirect::Policy::none());
+    // A machine without a store of root certificates can still reach a local service.
+    builder()
+        .build()
+        .or_else(|_| builder().tls_certs_only([]).build())
+        .map_err(|_| failed(FailureKind::Unavailable, "the web cannot be reached: TLS cannot be set up"))
+}
+
+/// An error's own words may hold an address with a key.
+fn unreachable(error: reqwest::Error) -> CallFailure {
+    if error.is_timeout() {
+        return failed(FailureKind::TimedOut, "the search service did not answer in time");
+    }
+    failed(FailureKind::Unavailable, "the search service cannot be reached")
+}
+
+fn failed(kind: FailureKind, message: &str) -> CallFailure {
+    CallFailure { kind, message: message.to_owned() }
+}

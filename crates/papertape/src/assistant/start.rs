@@ -1,0 +1,93 @@
+//! Jobs on plans, queued for a person.
+
+use super::config;
+use crate::app::App;
+use crate::trigger::TriggerError;
+use papertape_assistant::perform::busy;
+use papertape_assistant::settings::{DECOMPOSE, Decompose, EXECUTE, Execute};
+use papertape_core::action::Language;
+use papertape_core::id::JobId;
+use papertape_core::json::{self, to_value};
+use papertape_core::plan::{PlanId, TaskId};
+use papertape_core::ports::{Plans as _, Queue as _};
+use papertape_core::record::NewJob;
+use papertape_runtime::assist::AssistantConfig;
+
+/// Queues a decomposition.
+///
+/// # Errors
+/// No such plan or task; limits out of range; a model that cannot be called; the record's.
+pub async fn decompose(app: &App, what: Decompose, language: Language) -> Result<JobId, TriggerError> {
+    if let Err((field, message)) = what.limits.check() {
+        return Err(TriggerError::Bad { field, message });
+    }
+    there_is(app, what.plan_id, what.task_id).await?;
+    let plan = what.plan_id;
+    let config = configured(app, language)?;
+    queue(app, DECOMPOSE, plan, AssistantConfig { decompose: Some(what), ..config }).await
+}
+
+/// Queues an execution.
+///
+/// # Errors
+/// As [`decompose`].
+pub async fn execute(app: &App, what: Execute, language: Language) -> Result<JobId, TriggerError> {
+    there_is(app, what.plan_id, what.task_id).await?;
+    let plan = what.plan_id;
+    let config = configured(app, language)?;
+    queue(app, EXECUTE, plan, AssistantConfig { execute: Some(what), ..config }).await
+}
+
+fn configured(app: &App, language: Language) -> Result<AssistantConfig, TriggerError> {
+    config(app, language).map_err(TriggerError::Conflict)
+}
+
+async fn there_is(app: &App, plan: PlanId, task: Option<TaskId>) -> Result<(), TriggerError> {
+    let missing = |what: String| Err(TriggerError::Missing(what));
+    if app.store.plan(plan).await.map_err(anyhow::Error::from)?.is_none() {
+        return missing(format!("there is no plan {plan}"));
+    }
+    let Some(task) = task else { return Ok(()) };
+    let tasks = app.store.tasks(plan).await.map_err(anyhow::Error::from)?;
+    if tasks.iter().any(|one| one.id == task) {
+        Ok(())
+    } else {
+        missing(format!("plan {plan} has no task {task}"))
+    }
+}
+
+async fn queue(app: &App, kind: &str, plan: PlanId, config: AssistantConfig) -> Result<JobId, TriggerError> {
+    if let Some(busy) = busy(&app.store, plan, kind).await.map_err(anyhow::Error::from)? {
+        return Err(TriggerError::Conflict(format!("plan {plan} is being worked on already, by job {busy}")));
+    }
+    let id = JobId::new(uuid::Uuid::now_v7().to_string());
+    let config = to_value(&config);
+    let job = new_job(app, id.clone(), kind, config, Some(plan));
+    app.store.enqueue(job).await.map_err(anyhow::Error::from)?;
+    app.ring();
+    Ok(id)
+}
+
+/// A job of the assistant's.
+pub(super) fn new_job(
+    app: &App,
+    id: JobId,
+    kind: &str,
+    config: serde_json::Value,
+    plan: Option<PlanId>,
+) -> NewJob {
+    let fingerprint = json::hash(&config);
+    NewJob {
+        id,
+        kind: kind.to_owned(),
+        config,
+        fingerprint,
+        warnings: Vec::new(),
+        days: Vec::new(),
+        parent: None,
+        plan,
+        supersedes: Vec::new(),
+        texts: Vec::new(),
+        created_at: app.services.clock.now(),
+    }
+}

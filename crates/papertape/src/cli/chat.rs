@@ -1,0 +1,278 @@
+//! `papertape chat`
+
+use super::failure::{FAILED, STOPPED, not_found, usage};
+use super::output::{json, note, say};
+use super::server::Server;
+use super::way::Way;
+use super::{Common, Outcome, signals, way};
+use crate::app::App;
+use crate::assistant::{self, AskError, Asked};
+use crate::config::Config;
+use crate::view;
+use anyhow::{Context as _, Result, anyhow};
+use clap::Args;
+use papertape_assistant::language;
+use papertape_core::action::{ActionRow, ActionStatus, Language, LogFrom};
+use papertape_core::chat::ChatTurn;
+use papertape_core::id::JobId;
+use papertape_core::page::PageRequest;
+use papertape_core::ports::{ActionLog as _, Chats as _, Queue as _};
+use papertape_core::record::JobStatus;
+use papertape_runtime::stopping::{StopReason, StopSignal, Stopper};
+use serde_json::{Value, json};
+use std::io::{BufRead as _, IsTerminal as _};
+use std::process::ExitCode;
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// How often a turn is looked at.
+const LOOK: Duration = Duration::from_millis(150);
+/// What the person is shown before a line.
+const PROMPT: &str = "you> ";
+
+/// What to say to the assistant.
+#[derive(Debug, Args)]
+pub(super) struct ChatArgs {
+    /// What to say; without it, a conversation line by line
+    message: Option<String>,
+    /// Go on with a conversation: its id, or `latest`
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// The plan that the conversation is about
+    #[arg(long, value_name = "PLAN")]
+    plan: Option<i64>,
+    /// Language of summaries in a new conversation [default: the terminal's, else the message's]
+    #[arg(long, value_name = "LANGUAGE", value_parser = ["en", "zh"])]
+    language: Option<String>,
+}
+
+/// Talks with the assistant.
+pub(super) async fn chat(common: &Common, config: Config, args: ChatArgs) -> Outcome {
+    let way = way::to_write(config).await?;
+    let stopper = Stopper::default();
+    signals::listen(&stopper, || note!("stopping after the step under way; once more stops at once"))?;
+    let (reader, worker) = match &way {
+        Way::Here(app) => {
+            let (worker, signal) = (app.worker.clone(), stopper.signal());
+            (app.as_ref().clone(), Some(tokio::spawn(async move { worker.serve(signal).await })))
+        }
+        Way::There(server) => (way::to_read(server.config.clone()).await?, None),
+    };
+    let mut talk = Talk {
+        way: &way,
+        app: &reader,
+        session: session(&reader, args.session.as_deref()).await?,
+        plan: args.plan,
+        language: args.language.as_deref().and_then(|tag| tag.parse().ok()).or_else(of_terminal),
+        stop: stopper.signal(),
+        as_json: common.json,
+    };
+    let outcome = match &args.message {
+        Some(message) => talk.turn(message).await,
+        None => talk.lines().await,
+    };
+    stopper.stop(StopReason::Shutdown);
+    if let Some(worker) = worker {
+        worker.await.context("the worker broke off")?;
+    }
+    if let Way::Here(app) = &way {
+        app.settle().await;
+    }
+    outcome
+}
+
+/// The conversation that is named.
+async fn session(app: &App, named: Option<&str>) -> Result<Option<String>> {
+    match named {
+        Some("latest") => {
+            let found = papertape_core::ports::Chats::sessions(&app.store, &PageRequest::first(1)).await?;
+            let found = found.items.into_iter().next();
+            found
+                .map(|one| Some(one.id.to_string()))
+                .ok_or_else(|| not_found("there are no conversations yet"))
+        }
+        named => Ok(named.map(str::to_owned)),
+    }
+}
+
+/// The language of the terminal; `None`: it does not say, or one that there is not.
+fn of_terminal() -> Option<Language> {
+    let variables = ["LC_ALL", "LC_MESSAGES", "LANG"];
+    let set = variables.iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+    set.as_deref().and_then(language::of_tag)
+}
+
+/// A conversation at a terminal.
+struct Talk<'a> {
+    way: &'a Way,
+    /// Reads the record.
+    app: &'a App,
+    session: Option<String>,
+    plan: Option<i64>,
+    language: Option<Language>,
+    stop: StopSignal,
+    as_json: bool,
+}
+
+impl Talk<'_> {
+    /// A turn a line, until there are no more.
+    async fn lines(&mut self) -> Outcome {
+        let is_terminal = std::io::stdin().is_terminal();
+        if is_terminal {
+            let model = &self.app.config.chat.model;
+            note!("Papertape's assistant ({model}). Ask for a backtest, a comparison, a plan, or `help`.");
+            note!("/new begins another conversation, /quit or Ctrl-D ends this.");
+        }
+        let mut lines = typed();
+        let mut code = ExitCode::SUCCESS;
+        loop {
+            if is_terminal {
+                eprint!("{PROMPT}");
+            }
+            let line = tokio::select! {
+                line = lines.recv() => line,
+                _ = self.stop.stopped() => None,
+            };
+            let Some(line) = line else { break };
+            match line.trim() {
+                "" => {}
+                "/quit" | "/exit" => break,
+                "/new" => {
+                    self.session = None;
+                    note!("A new conversation begins.");
+                }
+                message => {
+                    // One turn that fails does not end the conversation.
+                    code = match self.turn(message).await {
+                        Ok(code) => code,
+                        Err(error) if is_terminal => {
+                            note!("{error:#}");
+                            ExitCode::from(FAILED)
+                        }
+                        Err(error) => return Err(error),
+                    };
+                }
+            }
+            if self.stop.reason().is_some() {
+                break;
+            }
+        }
+        Ok(code)
+    }
+
+    /// Says something, shows what is done about it, and then the answer.
+    async fn turn(&mut self, message: &str) -> Outcome {
+        let (session, job) = match self.way {
+            Way::Here(app) => self.say_here(app, message).await?,
+            Way::There(server) => self.say_there(server, message).await?,
+        };
+        self.session = Some(session.clone());
+        let status = self.follow(&job).await?;
+        if !status.is_stopped() {
+            note!(
+                "the answer goes on when a server or another `papertape chat` runs; read it then with --session {session}"
+            );
+            return Ok(ExitCode::from(STOPPED));
+        }
+        let turn = self.app.store.turn(&job).await?;
+        let ChatTurn { assistant, .. } = turn.ok_or_else(|| anyhow!("job {job} answers no message"))?;
+        let assistant = view::chat_message(assistant);
+        if self.as_json {
+            json(&json!({ "session_id": session, "job_id": job, "status": status, "message": assistant }))?;
+        } else {
+            say(&assistant.content)?;
+        }
+        Ok(if status == JobStatus::Completed { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+    }
+
+    async fn say_here(&self, app: &App, message: &str) -> Result<(String, JobId)> {
+        let asked = Asked {
+            message: message.to_owned(),
+            session: self.session.clone(),
+            plan: self.plan,
+            language: self.language,
+            ..Asked::default()
+        };
+        let turn = assistant::ask(app, asked).await.map_err(of_asking)?;
+        let job = turn.assistant.job_id.ok_or_else(|| anyhow!("nobody answers the message"))?;
+        Ok((turn.session.id.to_string(), job))
+    }
+
+    async fn say_there(&self, server: &Server, message: &str) -> Result<(String, JobId)> {
+        let mut body = json!({ "message": message });
+        if let Some(session) = &self.session {
+            body["session_id"] = session.as_str().into();
+        }
+        if let Some(plan) = self.plan {
+            body["plan_id"] = plan.into();
+        }
+        let language = self.language.unwrap_or_else(|| language::of_text(message));
+        let answer = server.post_in(&["chat", "message"], &body, language.as_str()).await?;
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let found = text(&answer["session"]["id"]).zip(text(&answer["job_id"]));
+        let (session, job) = found.ok_or_else(|| anyhow!("the server's answer cannot be read"))?;
+        Ok((session, JobId::new(job)))
+    }
+
+    /// Shows what a job does until it has stopped, or somebody says stop.
+    async fn follow(&mut self, job: &JobId) -> Result<JobStatus> {
+        let mut cursor: Option<String> = None;
+        loop {
+            let row = self.app.store.job(job).await?.ok_or_else(|| super::failure::no_job(job.as_str()))?;
+            loop {
+                let from = cursor.clone().map_or(LogFrom::Newest, LogFrom::After);
+                let page = self.app.store.list_action_logs(job, from, 100).await?;
+                page.rows.iter().for_each(show);
+                let is_done = page.rows.is_empty();
+                cursor = Some(page.cursor);
+                if is_done {
+                    break;
+                }
+            }
+            if row.status.is_stopped() {
+                return Ok(row.status);
+            }
+            tokio::select! {
+                () = tokio::time::sleep(LOOK) => {}
+                _ = self.stop.stopped() => return Ok(row.status),
+            }
+        }
+    }
+}
+
+/// An action as it begins and ends. The turn itself is no news.
+fn show(row: &ActionRow) {
+    let (name, kind) = (&row.row.name, row.row.kind);
+    if row.row.details.as_ref().is_some_and(|details| details["action"] == "job") {
+        return;
+    }
+    let message = row.row.message.as_deref().unwrap_or_default();
+    match row.status() {
+        ActionStatus::Running => note!("  … {kind}/{name}"),
+        ActionStatus::Completed => note!("  ✓ {kind}/{name}: {message}"),
+        ActionStatus::Failed => note!("  ✗ {kind}/{name}: {message}"),
+        ActionStatus::Queued => note!("  ? {kind}/{name}: {message}"),
+    }
+}
+
+fn of_asking(error: AskError) -> anyhow::Error {
+    match error {
+        AskError::Bad { .. } => usage(error.to_string()),
+        AskError::NotFound(what) => not_found(what),
+        AskError::Conflict(why) => anyhow!(why),
+        AskError::Record(cause) => cause,
+    }
+}
+
+/// Lines as they are typed. The thread that waits for them goes with the process.
+fn typed() -> mpsc::Receiver<String> {
+    let (sender, lines) = mpsc::channel(1);
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines().map_while(std::result::Result::ok) {
+            if sender.blocking_send(line).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}

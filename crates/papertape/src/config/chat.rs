@@ -1,0 +1,125 @@
+//! The assistant's configuration.
+
+use papertape_assistant::talk::Form;
+use papertape_core::message::ModelName;
+use papertape_runtime::budget::Limit;
+use serde::{Deserialize, Serialize};
+
+/// The assistant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ChatConfig {
+    /// Its model.
+    pub model: ModelName,
+    /// How the model is asked to answer.
+    pub form: Form,
+    /// How the model draws its words, 0 to 2; absent: as its provider does.
+    pub temperature: Option<f64>,
+    /// The most output tokens of one answer.
+    pub max_tokens: Option<u32>,
+    /// The most rounds of a turn, or of a plan's task.
+    pub max_rounds: u32,
+    /// The most attempts at one call to the model.
+    pub max_attempts: u32,
+    /// Seconds after which one of them is cancelled.
+    pub call_timeout_secs: u64,
+    /// Seconds after which one attempt at an action is given up.
+    pub action_timeout_secs: u64,
+    /// Seconds that an action waits for a job that it has started.
+    pub wait_secs: u64,
+    /// The most tasks of a plan that run side by side.
+    pub parallel_tasks: usize,
+    /// What one turn, decomposition or execution may use.
+    pub budget: Limit,
+}
+
+impl Default for ChatConfig {
+    fn default() -> Self {
+        Self {
+            model: ModelName { provider: "house".to_owned(), model: "assistant".to_owned() },
+            form: Form::Structured,
+            temperature: None,
+            max_tokens: None,
+            max_rounds: 8,
+            max_attempts: 4,
+            call_timeout_secs: 120,
+            action_timeout_secs: 120,
+            wait_secs: 600,
+            parallel_tasks: 4,
+            budget: Limit::default(),
+        }
+    }
+}
+
+/// The service that searches the web.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WebSearchConfig {
+    /// Which; absent: the web is not searched.
+    pub service: Option<SearchService>,
+    /// Its address; absent: the service's own.
+    pub base_url: Option<String>,
+    /// The environment variable that its key is in; absent: the service's usual one.
+    pub api_key_env: Option<String>,
+    /// Seconds after which a search is given up.
+    pub timeout_secs: u64,
+}
+
+impl Default for WebSearchConfig {
+    fn default() -> Self {
+        Self { service: None, base_url: None, api_key_env: None, timeout_secs: 20 }
+    }
+}
+
+/// A service that searches the web.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchService {
+    /// SearXNG, of one's own; its JSON form must be switched on there.
+    Searxng,
+    /// Tavily.
+    Tavily,
+    /// Brave Search.
+    Brave,
+}
+
+impl SearchService {
+    /// Where it is, unless the config says otherwise; `None`: nowhere.
+    #[must_use]
+    pub const fn usual_url(self) -> Option<&'static str> {
+        match self {
+            Self::Searxng => None,
+            Self::Tavily => Some("https://api.tavily.com/"),
+            Self::Brave => Some("https://api.search.brave.com/"),
+        }
+    }
+
+    /// The variable that its key is in; `None`: it needs none.
+    #[must_use]
+    pub const fn usual_key(self) -> Option<&'static str> {
+        match self {
+            Self::Searxng => None,
+            Self::Tavily => Some("TAVILY_API_KEY"),
+            Self::Brave => Some("BRAVE_API_KEY"),
+        }
+    }
+}
+
+impl WebSearchConfig {
+    /// The variable that the service's key is in.
+    #[must_use]
+    pub fn key_variable(&self) -> Option<&str> {
+        self.api_key_env.as_deref().or(self.service?.usual_key())
+    }
+
+    pub(super) fn check(&self) -> Result<(), String> {
+        let Some(service) = self.service else { return Ok(()) };
+        match self.base_url.as_deref().or(service.usual_url()) {
+            None => Err("web_search.base_url: give the address of your SearXNG".to_owned()),
+            Some(url) => match reqwest::Url::parse(url) {
+                Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(()),
+                _ => Err("web_search.base_url: it is no address of the form https://host/".to_owned()),
+            },
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Searching the web by each of the services, in its own form.
+
+use crate::assistant_support::{Desk, Searched, actions};
+use papertape::config::SearchService;
+use serde_json::{Value, json};
+
+/// A variable that every process has: a key of some length.
+const KEY: &str = "PATH";
+
+async fn search(service: SearchService, answer: Value, with_key: bool) -> (Value, Searched) {
+    let web = Searched::answering(answer).await;
+    let desk = Desk::new(|config| {
+        config.web_search.service = Some(service);
+        config.web_search.base_url = Some(web.url.clone());
+        config.web_search.api_key_env = with_key.then(|| KEY.to_owned());
+    })
+    .await;
+    let answer = desk.say(None, "search the web for apple earnings").await;
+    desk.stop().await;
+    (answer, web)
+}
+
+fn header<'a>(asked: &'a crate::assistant_support::Asked, name: &str) -> Option<&'a str> {
+    asked.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+}
+
+/// Goal: each service is asked as its documentation says and its answer is read, and no key reaches what is
+/// told.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_service_is_asked_in_its_own_form() {
+    let key = std::env::var(KEY).expect("a variable");
+    let results =
+        json!({ "results": [{ "title": "Found", "url": "https://a.example/", "content": "It rose." }] });
+    let found = |answer: &Value| {
+        assert_eq!(actions(answer), [("web_search".to_owned(), Some(true))], "{answer:#}");
+        let content = answer["content"].as_str().expect("words");
+        assert!(content.contains("- Found") && !content.contains(&key), "{content}");
+    };
+
+    let (answer, web) = search(SearchService::Searxng, results.clone(), false).await;
+    found(&answer);
+    let asked = &web.asked()[0];
+    assert_eq!((&*asked.method, &*asked.uri), ("GET", "/search?q=apple+earnings&format=json"));
+    assert_eq!(header(asked, "authorization"), None);
+
+    let (answer, web) = search(SearchService::Tavily, results, true).await;
+    found(&answer);
+    let asked = &web.asked()[0];
+    assert_eq!((&*asked.method, &*asked.uri), ("POST", "/search"));
+    assert_eq!(header(asked, "authorization"), Some(&*format!("Bearer {key}")));
+    let body: Value = serde_json::from_str(&asked.body).expect("JSON");
+    assert_eq!(body, json!({ "query": "apple earnings", "max_results": 5 }));
+
+    let brave = json!({ "web": { "results": [{ "title": "Found", "url": "https://a.example/", "description": "It rose." }] } });
+    let (answer, web) = search(SearchService::Brave, brave, true).await;
+    found(&answer);
+    let asked = &web.asked()[0];
+    assert_eq!((&*asked.method, &*asked.uri), ("GET", "/res/v1/web/search?q=apple+earnings&count=5"));
+    assert_eq!(header(asked, "x-subscription-token"), Some(&*key));
+}
+
+/// Goal: without a service, without its key, and with an answer of another form, the person is told plainly.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_cannot_be_searched_is_told() {
+    let desk = Desk::new(|_| {}).await;
+    let answer = desk.say(None, "search the web for apple").await;
+    let content = answer["content"].as_str().expect("words");
+    assert!(content.contains("no web search is configured: set web_search.service"), "{content}");
+    desk.stop().await;
+
+    let desk = Desk::new(|config| {
+        config.web_search.service = Some(SearchService::Brave);
+        config.web_search.api_key_env = Some("PAPERTAPE_TEST_NO_SUCH_KEY".to_owned());
+    })
+    .await;
+    let answer = desk.say(None, "search the web for apple").await;
+    let content = answer["content"].as_str().expect("words");
+    assert!(content.contains("set the variable PAPERTAPE_TEST_NO_SUCH_KEY"), "{content}");
+    desk.stop().await;
+
+    let (answer, _web) = search(SearchService::Searxng, json!({ "html": "" }), false).await;
+    let content = answer["content"].as_str().expect("words");
+    assert!(content.contains("answer has no results"), "{content}");
+}

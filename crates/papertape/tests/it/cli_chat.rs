@@ -1,0 +1,87 @@
+//! The assistant at a terminal.
+
+use crate::cli_tool::Tool;
+use std::io::Write as _;
+use std::process::Stdio;
+
+/// Goal: one message is answered: the answer on stdout, what is done on stderr, all of it as JSON where that
+/// is asked for.
+#[test]
+fn one_message_is_answered() {
+    let tool = Tool::new();
+    let done = tool.ok(&["chat", "list plans", "--language", "en"]);
+    assert!(
+        done.out.contains("0 plan(s)") && done.out.contains("Actions:\n1. plan_operation/list_plans"),
+        "{done:#?}"
+    );
+    assert!(
+        done.err.contains("✓ plan_operation/list_plans: 0 plan(s)") && !done.out.contains('✓'),
+        "{done:#?}"
+    );
+    let answer = tool.json(&["chat", "新建计划 秋天：看 IBM", "--language", "zh"]);
+    assert_eq!(answer["status"], "completed");
+    assert_eq!(
+        answer["message"]["metadata"]["actions_summary"][0]["display"],
+        "plan_operation/create_plan → 成功"
+    );
+    let again = tool.ok(&["chat", "status of the plan", "--session", "latest"]);
+    assert!(
+        again.out.contains("计划 1“秋天”"),
+        "the conversation keeps its plan and its language: {again:#?}"
+    );
+}
+
+/// Goal: lines that are piped in are one conversation, and its commands work.
+#[test]
+fn lines_are_a_conversation() {
+    let tool = Tool::new();
+    let mut child = tool
+        .command(&["chat", "--language", "en"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    let said = "Create a plan Short: look at IBM\n\ndelete plan 1\nyes\n/new\nstatus of the plan\n/quit\nlist plans\n";
+    child.stdin.take().expect("a pipe").write_all(said.as_bytes()).expect("is read");
+    let output = child.wait_with_output().expect("ends");
+    let out = String::from_utf8_lossy(&output.stdout);
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        out.contains("Answer yes to confirm") && out.contains("plan 1 “Short” was deleted"),
+        "{out}\n{err}"
+    );
+    assert!(out.contains("the conversation has no plan yet"), "a new one begins: {out}\n{err}");
+    assert!(!out.contains("plan(s)"), "nothing is read behind /quit: {out}");
+}
+
+/// Goal: what cannot be asked is refused with the usual exit codes, and a model that cannot be called is told.
+#[test]
+fn refusals_have_their_codes() {
+    let tool = Tool::new();
+    let none = tool.ends(&["chat", "hello", "--session", "latest"], 4);
+    assert!(none.err.contains("there are no conversations yet"), "{none:#?}");
+    tool.ends(&["chat", "hello", "--session", "nobody"], 4);
+    tool.ends(&["chat", "hello", "--plan", "7"], 4);
+    tool.ends(&["chat", " "], 2);
+    let dev = Tool::new()
+        .configured("mode = 'dev'\n[chat]\nmodel = 'openai::gpt-5'")
+        .with("OPENAI_API_KEY", "sk-0123456789abcdef");
+    let refused = dev.ends(&["chat", "hello"], 1);
+    assert!(refused.err.contains("dev mode runs house models alone"), "{refused:#?}");
+    let trades =
+        tool.ends(&["run", "--model", "house::assistant", "--start", "2012-10-01", "--end", "2012-10-01"], 2);
+    assert!(trades.err.contains("trades nothing"), "{trades:#?}");
+}
+
+/// Goal: where a server owns the record, it answers.
+#[test]
+fn a_server_answers() {
+    let tool = Tool::new();
+    let mut server = tool.start(&["serve"]);
+    server.first_line();
+    let done = tool.ok(&["chat", "list plans", "--language", "en"]);
+    assert!(done.out.contains("0 plan(s)") && done.err.contains("✓ plan_operation/list_plans"), "{done:#?}");
+    server.signal(rustix::process::Signal::TERM);
+    assert_eq!(server.end().code, 0);
+}

@@ -1,0 +1,356 @@
+//! The assistant is killed at every point at which a crash can matter, taken up again by another process,
+//! and ends as if nothing had happened: nothing is done twice, nothing is lost.
+
+use crate::crash_support::{Desk, Place, SCRIPTED, export, faulty, run, same};
+use futures::{FutureExt as _, StreamExt as _};
+use papertape::app::App;
+use papertape::assistant::{Asked, ask, decompose, execute};
+use papertape_assistant::settings::{Decompose, Execute, Limits};
+use papertape_core::action::Language;
+use papertape_core::id::JobId;
+use papertape_core::page::PageRequest;
+use papertape_core::plan::{NewPlan, NewTask, PlanId, PlanWrite, TaskId, TaskWrite};
+use papertape_core::ports::{ActionLog as _, BoxFuture, Plans as _, Queue, RecordError};
+use papertape_core::record::{JobRow, JobStatus, Lease, NewJob};
+use papertape_core::redact::Clean;
+use papertape_runtime::services::Services;
+use papertape_runtime::simulate::JobEnd;
+use papertape_runtime::stopping::{StopReason, Stopper};
+use papertape_runtime::worker::{Worker, WorkerOptions};
+use papertape_store::Store;
+use papertape_testkit::fault::FaultPoints;
+use papertape_testkit::postgres;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// So many records are at work at a time.
+const SIDE_BY_SIDE: usize = 4;
+/// How long a lease of a job beside the one under test lasts, unless it is renewed.
+const BRIEF: Duration = Duration::from_secs(1);
+/// What is asked for, that a plan needs a run, two readers of it and a search.
+const WORK: &str = "Backtest house::momentum on AAPL from 2012-10-01 to 2012-10-02, compare it with buy and \
+    hold, search memory for AAPL";
+
+/// A job of the assistant's, queued, by what is to be killed.
+#[derive(Clone, Copy, Debug)]
+enum Work {
+    Chat,
+    Decompose,
+    Execute,
+}
+
+/// Queues the work.
+async fn queued(app: &App, work: Work) -> JobId {
+    match work {
+        Work::Chat => {
+            let message = format!("Create a plan Autumn: {WORK}; then decompose it and execute it");
+            let asked = Asked { message, language: Some(Language::En), ..Asked::default() };
+            ask(app, asked).await.expect("it is taken").assistant.job_id.expect("a job")
+        }
+        Work::Decompose => {
+            let plan = plan(app, &[]).await;
+            let what = Decompose { plan_id: plan, task_id: None, limits: Limits::default() };
+            decompose(app, what, Language::En).await.expect("it is queued")
+        }
+        Work::Execute => {
+            let tasks = [
+                ("Backtest house::momentum on AAPL from 2012-10-01 to 2012-10-02.", &[][..]),
+                ("Compare the run with buy and hold.", &[0]),
+                ("Show the results of the run.", &[0]),
+                ("Search the web for Apple.", &[]),
+                ("Show the results of the run.", &[3]),
+            ];
+            let plan = plan(app, &tasks).await;
+            let what = Execute { plan_id: plan, task_id: None, trusted: false };
+            execute(app, what, Language::En).await.expect("it is queued")
+        }
+    }
+}
+
+/// A plan with these tasks, each with the places of those that it depends on.
+async fn plan(app: &App, tasks: &[(&str, &[usize])]) -> PlanId {
+    let write = async |write: PlanWrite| {
+        let clean = Clean::of(&app.services.redactor, vec![write]);
+        let written = app.store.write_plans(clean, app.services.clock.now()).await.expect("it is written");
+        written[0]
+    };
+    let new = NewPlan {
+        id: None,
+        name: "Autumn".to_owned(),
+        goal: WORK.to_owned(),
+        chat_session: None,
+        origin: None,
+    };
+    let plan = write(PlanWrite::Create(new)).await.plan;
+    let mut made: Vec<TaskId> = Vec::new();
+    for (instruction, dependencies) in tasks {
+        let new = NewTask {
+            id: None,
+            parent: None,
+            name: format!("Task {}", made.len()),
+            instruction: (*instruction).to_owned(),
+            position: None,
+            dependencies: dependencies.iter().map(|at| made[*at]).collect(),
+            origin: None,
+        };
+        let written = write(PlanWrite::Task { plan, write: TaskWrite::Create(new) }).await;
+        made.push(written.task.expect("a task"));
+    }
+    plan
+}
+
+/// What all of it came to, without what differs from run to run.
+#[derive(Debug, PartialEq)]
+struct Came {
+    /// The job's tape.
+    export: String,
+    /// Its action log, but for the rows of the job itself, in the order of their actions.
+    log: Vec<String>,
+    /// All plans with their tasks.
+    plans: Vec<Value>,
+    /// All jobs with their kinds and states.
+    jobs: Vec<String>,
+    /// What was said.
+    said: Vec<Value>,
+}
+
+impl Came {
+    async fn of(app: &App, job: &JobId) -> Self {
+        let rows = app.store.action_log(job).await.expect("reads");
+        let mut log: Vec<String> = rows
+            .iter()
+            .map(|row| {
+                (row, row.row.details.as_ref().map(|details| details["action"].clone()).unwrap_or_default())
+            })
+            .filter(|(_, action)| action != "job")
+            .map(|(row, action)| {
+                format!("{action} {} {} {:?}", row.row.name, row.row.status, row.row.message)
+            })
+            .collect();
+        let numbers: Vec<i64> = rows.iter().map(|row| row.sequence).collect();
+        let gapless: Vec<i64> = (1..).take(numbers.len()).collect();
+        assert_eq!(numbers, gapless, "the log has no gaps");
+        log.sort();
+        let mut plans = Vec::new();
+        for plan in app.store.plans(&PageRequest::first(50)).await.expect("reads").items {
+            let tasks = app.store.tasks(plan.id).await.expect("reads");
+            let task = |task: &papertape_core::plan::Task| {
+                json!({ "id": task.id, "name": task.name, "status": task.status, "parent": task.parent_id,
+                    "dependencies": task.dependencies, "result": task.execution_result })
+            };
+            plans.push(json!({ "id": plan.id, "name": plan.name, "status": plan.status,
+                "tasks": tasks.iter().map(task).collect::<Vec<_>>() }));
+        }
+        let filter = papertape_store::JobFilter::default();
+        let all =
+            app.store.jobs(&filter, &papertape_store::PageRequest::first(100)).await.expect("reads").items;
+        let mut jobs: Vec<String> =
+            all.iter().map(|item| format!("{} {} {}", item.job.kind, item.job.id, item.job.status)).collect();
+        jobs.sort();
+        let mut said = Vec::new();
+        if let Some(turn) = papertape_core::ports::Chats::turn(&app.store, job).await.expect("reads") {
+            said.push(json!({ "content": turn.assistant.content, "metadata": turn.assistant.metadata }));
+        }
+        Self { export: export(&app.store, job).await, log, plans, jobs, said }
+    }
+}
+
+/// Runs the job, with a worker beside it for the jobs that it starts. `None` where it cannot be claimed.
+async fn run_beside(app: &App, job: &JobId, points: Option<&Arc<FaultPoints>>) -> Option<JobEnd> {
+    let others = Others::beside(app, job);
+    let services = match points {
+        Some(points) => faulty(app.services.clone(), points),
+        None => app.services.clone(),
+    };
+    let ended = run(&services, job).await;
+    others.end().await;
+    ended
+}
+
+/// A worker that takes all jobs but one.
+pub(crate) struct Others {
+    stopper: Stopper,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Others {
+    pub(crate) fn beside(app: &App, job: &JobId) -> Self {
+        let stopper = Stopper::default();
+        let queue = AllBut { store: app.store.clone(), job: job.clone() };
+        let services = Services { queue: Arc::new(queue), ..app.services.clone() };
+        let options = WorkerOptions {
+            owner: format!("others-{}", std::process::id()),
+            lease_for: Duration::from_secs(60),
+            poll_every: Duration::from_millis(5),
+            parallel_jobs: 2,
+        };
+        let (worker, signal) = (Worker::new(services, options), stopper.signal());
+        Self { stopper, task: tokio::spawn(async move { worker.serve(signal).await }) }
+    }
+
+    pub(crate) async fn end(self) {
+        self.stopper.stop(StopReason::Shutdown);
+        self.task.await.expect("it ends");
+    }
+}
+
+/// The queue without the job under test. A lease is short: what a killed process held is soon free.
+struct AllBut {
+    store: Store,
+    job: JobId,
+}
+
+impl Queue for AllBut {
+    fn enqueue<'a>(&'a self, job: NewJob) -> BoxFuture<'a, Result<(), RecordError>> {
+        self.store.enqueue(job)
+    }
+
+    fn claim<'a>(
+        &'a self,
+        owner: &'a str,
+        _: Duration,
+        _: Option<&'a JobId>,
+    ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
+        async move {
+            for status in [JobStatus::Queued, JobStatus::Running] {
+                let filter = papertape_store::JobFilter { kind: None, status: Some(status) };
+                let page = papertape_store::PageRequest::first(50);
+                let found = self.store.jobs(&filter, &page).await.expect("reads");
+                for item in found.items.iter().filter(|item| item.job.id != self.job) {
+                    let claimed = self.store.claim(owner, BRIEF, Some(&item.job.id)).await?;
+                    if claimed.is_some() {
+                        return Ok(claimed);
+                    }
+                }
+            }
+            Ok(None)
+        }
+        .boxed()
+    }
+
+    fn renew<'a>(&'a self, lease: &'a Lease, _: Duration) -> BoxFuture<'a, Result<bool, RecordError>> {
+        self.store.renew(lease, BRIEF)
+    }
+
+    fn finish<'a>(
+        &'a self,
+        lease: &'a Lease,
+        status: JobStatus,
+        error: Option<String>,
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        self.store.finish(lease, status, error)
+    }
+
+    fn requeue<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<bool, RecordError>> {
+        self.store.requeue(job)
+    }
+
+    fn cancel<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>> {
+        self.store.cancel(job)
+    }
+
+    fn job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>> {
+        Queue::job(&self.store, job)
+    }
+}
+
+/// What an undisturbed run comes to, and how many points it passes.
+async fn undisturbed(desk: &Desk, job: &JobId) -> (Came, Vec<&'static str>) {
+    let app = desk.app().await;
+    let points = FaultPoints::counting();
+    let end = run_beside(&app, job, Some(&points)).await.expect("it can be claimed");
+    assert!(matches!(end.status, JobStatus::Completed | JobStatus::Partial), "{end:?}");
+    let found = app.store.verify_chain(job).await.expect("verifies");
+    assert_eq!(found.broken, None);
+    (Came::of(&app, job).await, points.passed())
+}
+
+/// Kills the job at a point, takes it up again, and holds what it comes to against an undisturbed run.
+async fn hold(desk: &Desk, job: &JobId, at: usize, wanted: &Came, name: &str) {
+    desk.run_and_kill(job, at).await;
+    let what = format!("killed at point {at}, {name}");
+    let app = desk.app().await;
+    let row = Queue::job(&app.store, job).await.expect("reads").expect("is there");
+    if !row.status.is_stopped() {
+        // A killed worker's last transaction may hold the job for a moment longer.
+        while run_beside(&app, job, None).await.is_none() {}
+    }
+    let came = Came::of(&app, job).await;
+    same(&wanted.export, &came.export, &what);
+    assert_eq!(wanted.log, came.log, "{what}");
+    assert_eq!(wanted.plans, came.plans, "{what}");
+    assert_eq!(wanted.jobs, came.jobs, "{what}");
+    assert_eq!(wanted.said, came.said, "{what}");
+    let found = app.store.verify_chain(job).await.expect("verifies");
+    assert_eq!(found.broken, None, "{what}");
+}
+
+/// Kills at every point. Gives how many there are.
+async fn at_every_point(work: Work) -> usize {
+    let template = Desk::new().await;
+    let job = {
+        let app = template.app().await;
+        queued(&app, work).await
+    };
+    let (wanted, points) = undisturbed(&template.copy().await, &job).await;
+    let (template, job, wanted) = (&template, &job, &wanted);
+    futures::stream::iter(points.iter().enumerate())
+        .map(|(at, name)| async move { hold(&template.copy().await, job, at, wanted, name).await })
+        .buffer_unordered(SIDE_BY_SIDE)
+        .collect::<Vec<()>>()
+        .await;
+    points.len()
+}
+
+/// Goal: a chat turn that makes, breaks down and carries out a plan survives a kill at every point.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_chat_turn_survives_a_kill_at_every_point() {
+    let points = at_every_point(Work::Chat).await;
+    assert!(points > 20, "{points} points");
+}
+
+/// Goal: so does a decomposition.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_decomposition_survives_a_kill_at_every_point() {
+    let points = at_every_point(Work::Decompose).await;
+    assert!(points > 20, "{points} points");
+}
+
+/// Goal: so does an execution whose tasks run side by side, one of which fails and fails another.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_execution_survives_a_kill_at_every_point() {
+    let points = at_every_point(Work::Execute).await;
+    assert!(points > 40, "{points} points");
+}
+
+/// Goal: the same on PostgreSQL, at every fifth point.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgres_assistant_survives_a_kill() {
+    let new = || {
+        let place = postgres::place().expect("PostgreSQL");
+        Place::Postgres(place.url, place.schema)
+    };
+    let begin = async || {
+        let desk = Desk::thinking_on(&new(), SCRIPTED).await;
+        let job = queued(&desk.app().await, Work::Execute).await;
+        (desk, job)
+    };
+    let (desk, job) = begin().await;
+    let (wanted, points) = undisturbed(&desk, &job).await;
+    for at in (0..points.len()).step_by(5) {
+        let (desk, job) = begin().await;
+        desk.run_and_kill(&job, at).await;
+        let app = desk.app().await;
+        let row = Queue::job(&app.store, &job).await.expect("reads").expect("is there");
+        if !row.status.is_stopped() {
+            while run_beside(&app, &job, None).await.is_none() {}
+        }
+        // Ids follow from the job's own, which is another in each schema.
+        let came = Came::of(&app, &job).await;
+        let plain = |came: &Came| (came.log.len(), came.jobs.len(), came.plans[0]["status"].clone());
+        assert_eq!(plain(&wanted), plain(&came), "killed at point {at}, {}: {came:#?}", points[at]);
+        let found = app.store.verify_chain(&job).await.expect("verifies");
+        assert_eq!(found.broken, None, "killed at point {at}");
+    }
+}

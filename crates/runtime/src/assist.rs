@@ -1,0 +1,288 @@
+//! The assistant's jobs: a message answered, a plan broken down, a plan carried out. Each has one session
+//! of its own, in which every answer and every action is a step.
+
+use crate::budget::{Budget, Budgets};
+use crate::host::{JobRun, LiveHost};
+use crate::load::{self, stop_of};
+use crate::services::Services;
+use crate::simulate::JobEnd;
+use crate::stopping::{StopReason, StopSignal};
+use papertape_assistant::prompt::Prompts;
+use papertape_assistant::settings::{CHAT, DECOMPOSE, Decompose, EXECUTE, Execute, Settings};
+use papertape_assistant::web::WebSearch;
+use papertape_assistant::{chat, decompose, execute};
+use papertape_core::action::Language;
+use papertape_core::chat::{ChatId, ChatWrite};
+use papertape_core::id::{AgentName, ContentHash, JobId};
+use papertape_core::json::to_value;
+use papertape_core::money::Money;
+use papertape_core::ports::{Chats, JobControl, Plans};
+use papertape_core::record::{
+    CloseSession, DayStatus, JobRow, JobStatus, Lease, NewSession, StartingPosition, Write,
+};
+use papertape_core::redact::Clean;
+use papertape_core::tape::{Ctx, Doc, Host as _, Session, Stop, Tape};
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Whose session an assistant's job has.
+pub const AGENT: &str = "assistant";
+
+/// What the assistant's jobs need beside [`Services`]. Cheap to clone.
+#[derive(Clone)]
+pub struct Assistant {
+    /// Plans.
+    pub plans: Arc<dyn Plans>,
+    /// Conversations.
+    pub chats: Arc<dyn Chats>,
+    /// Simulations.
+    pub jobs: Arc<dyn JobControl>,
+    /// The web.
+    pub web: Arc<dyn WebSearch>,
+    /// What it is told.
+    pub prompts: Arc<Prompts>,
+    /// Hears an answer's words while they are written.
+    pub words: Arc<dyn Listener>,
+}
+
+/// Hears an answer's words while they are written. What it hears may be lost; the message that follows is
+/// what counts.
+pub trait Listener: Send + Sync {
+    /// More words of a job's answer, redacted.
+    fn hears(&self, job: &JobId, words: &str);
+}
+
+/// The config of an assistant's job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AssistantConfig {
+    /// Who it is and how it works.
+    pub settings: Settings,
+    /// What the job may use.
+    #[serde(default)]
+    pub budget: Budget,
+    /// The language of what it says of its actions.
+    #[serde(default)]
+    pub language: Language,
+    /// The conversation, of a `chat_action`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<ChatId>,
+    /// What a `plan_decompose` is to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decompose: Option<Decompose>,
+    /// What a `plan_execute` is to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execute: Option<Execute>,
+    /// The job that started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_by: Option<JobId>,
+}
+
+/// A running assistant's job, as its host sees it.
+pub(crate) struct Assisting {
+    pub(crate) assistant: Assistant,
+    pub(crate) config: Value,
+    pub(crate) language: Language,
+    pub(crate) wait: Duration,
+    /// Do people read its words while they are written?
+    pub(crate) is_heard: bool,
+}
+
+/// Is it a kind of the assistant's?
+#[must_use]
+pub fn is_assistants(kind: &str) -> bool {
+    [CHAT, DECOMPOSE, EXECUTE].contains(&kind)
+}
+
+/// What a job's program came to.
+struct Came {
+    status: JobStatus,
+    error: Option<String>,
+    result: Value,
+    writes: Vec<Write>,
+}
+
+impl Came {
+    fn failed(error: String) -> Self {
+        Self { status: JobStatus::Failed, error: Some(error), result: Value::Null, writes: Vec::new() }
+    }
+}
+
+/// Runs a claimed job of the assistant's until it ends or stops. Writes everything but the job's own status.
+///
+/// # Errors
+/// [`Stop::LostLease`].
+pub(crate) async fn run(
+    services: &Services,
+    (lease, job): (&Lease, &JobRow),
+    signal: StopSignal,
+) -> Result<JobEnd, Stop> {
+    let failed = |error: String| Ok(JobEnd { status: JobStatus::Failed, error: Some(error) });
+    let Some(assistant) = services.assistant.clone() else {
+        return failed("this process runs no jobs of the assistant's".to_owned());
+    };
+    let config: AssistantConfig = match serde_json::from_value(job.config.clone()) {
+        Ok(config) => config,
+        Err(error) => return failed(format!("the job's config cannot be read: {error}")),
+    };
+    let spent = services.record.spent(&job.id).await.map_err(stop_of)?;
+    let run = Arc::new(JobRun {
+        services: services.clone(),
+        lease: lease.clone(),
+        budgets: Budgets::rebuild(config.budget, spent),
+        signal,
+        assisting: Some(Assisting {
+            assistant,
+            config: job.config.clone(),
+            language: config.language,
+            wait: Duration::from_secs(config.settings.wait_secs),
+            is_heard: job.kind == CHAT,
+        }),
+    });
+    let stop = match Box::pin(session(&run, job, &config)).await {
+        Ok(end) => return Ok(end),
+        Err(Stop::LostLease) => return Err(Stop::LostLease),
+        Err(stop) => stop,
+    };
+    let status = match run.signal.reason() {
+        Some(StopReason::LostLease) => return Err(Stop::LostLease),
+        Some(StopReason::Shutdown) => JobStatus::Queued,
+        Some(StopReason::Cancelled) => JobStatus::Cancelled,
+        None => JobStatus::Failed,
+    };
+    Ok(JobEnd { status, error: Some(stop.to_string()) })
+}
+
+/// The job's session: on its tape as far as that goes, then live.
+async fn session(run: &Arc<JobRun>, job: &JobRow, config: &AssistantConfig) -> Result<JobEnd, Stop> {
+    let services = &run.services;
+    let date = job.created_at.to_zoned(jiff::tz::TimeZone::UTC).date();
+    let agent = AgentName::from(AGENT.to_owned());
+    let new = NewSession { agent: agent.clone(), date, at: services.clock.now() };
+    let opened = services.record.open_session(&run.lease, new).await.map_err(stop_of)?;
+    let tape = Tape::new(load::rows(&*services.record, opened.id, false).await.map_err(stop_of)?);
+    // A session that has ended is run on its tape once more, for how its job ended.
+    let tape = if opened.ended.is_some() { tape.sealed() } else { tape };
+    let host = Arc::new(LiveHost::new(Arc::clone(run), opened.id, (agent, date), false, None));
+    let seed = ContentHash::of(job.id.as_str().as_bytes());
+    let session = Session::new(Arc::clone(&host) as _, tape, Arc::clone(&services.redactor), seed);
+    let mut root = session.root();
+    let came = match program(run, job, config, &mut root).await {
+        Ok(came) => came,
+        Err(stop) => {
+            if opened.ended.is_none() {
+                give_up(run, &host, &job.id, &stop).await?;
+            }
+            return Err(stop);
+        }
+    };
+    let closing = closing(&came);
+    let mut writes = came.writes;
+    writes.push(Write::Text(closing.state.clone()));
+    writes.push(Write::CloseSession(Box::new(closing)));
+    session.finish(writes).await?;
+    Ok(JobEnd { status: came.status, error: came.error })
+}
+
+async fn program(run: &JobRun, job: &JobRow, config: &AssistantConfig, root: &mut Ctx) -> Result<Came, Stop> {
+    let Some(assisting) = &run.assisting else {
+        return Ok(Came::failed("the job is none of the assistant's".to_owned()));
+    };
+    let (settings, prompts) = (&config.settings, &*assisting.assistant.prompts);
+    let nothing = || Came::failed(format!("the job's config does not say what to do as `{}`", job.kind));
+    match job.kind.as_str() {
+        CHAT => Ok(match chat::answer(root, &job.id, settings, prompts).await? {
+            Ok(answer) => answered(run, answer),
+            Err(why) => Came::failed(why),
+        }),
+        DECOMPOSE => {
+            let Some(what) = &config.decompose else { return Ok(nothing()) };
+            Ok(match decompose::decompose(root, what, settings, prompts).await? {
+                Ok(done) => {
+                    let failed = done.failed.len();
+                    let status = match done.stopped_reason {
+                        decompose::StoppedReason::Failed => JobStatus::Failed,
+                        _ if failed > 0 => JobStatus::Partial,
+                        _ => JobStatus::Completed,
+                    };
+                    let first = done
+                        .failed
+                        .first()
+                        .map(|one| format!("{failed} node(s) failed, the first: {}", one.error));
+                    Came { status, error: first, result: to_value(&done), writes: Vec::new() }
+                }
+                Err(why) => Came::failed(why),
+            })
+        }
+        EXECUTE => {
+            let Some(what) = &config.execute else { return Ok(nothing()) };
+            Ok(match execute::execute(root, what, settings, prompts).await? {
+                Ok(done) => {
+                    let failed = done.failed.len();
+                    let first = done.failed.first();
+                    let error = first.map(|one| {
+                        format!("{failed} task(s) failed, the first {}: {}", one.task_id, one.error)
+                    });
+                    Came { status: done.status, error, result: to_value(&done), writes: Vec::new() }
+                }
+                Err(why) => Came::failed(why),
+            })
+        }
+        other => Ok(Came::failed(format!("`{other}` is no kind of the assistant's"))),
+    }
+}
+
+/// An answer with what keeps it.
+fn answered(run: &JobRun, answer: chat::Answer) -> Came {
+    let redactor = &run.services.redactor;
+    let result = json!({ "actions_summary": answer.metadata["actions_summary"], "plan_id": answer.plan });
+    let words =
+        ChatWrite::Answer { message: answer.message, content: answer.content, metadata: answer.metadata };
+    let bind = ChatWrite::Bind { session: answer.session, plan: answer.plan };
+    let mut writes = vec![Write::Chat(Box::new(Clean::of(redactor, words)))];
+    if answer.plan.is_some() {
+        writes.push(Write::Chat(Box::new(Clean::of(redactor, bind))));
+    }
+    let status = if answer.error.is_some() { JobStatus::Failed } else { JobStatus::Completed };
+    Came { status, error: answer.error, result, writes }
+}
+
+/// Says in the place of an answer why there is none. A turn that is taken up again replaces it.
+async fn give_up(run: &JobRun, host: &LiveHost, job: &JobId, stop: &Stop) -> Result<(), Stop> {
+    let Some(assisting) = run.assisting.as_ref().filter(|assisting| assisting.is_heard) else {
+        return Ok(());
+    };
+    // A shutdown is followed by another start, a lost lease by another worker.
+    let goes_on = matches!(run.signal.reason(), Some(StopReason::Shutdown | StopReason::LostLease));
+    if goes_on || matches!(stop, Stop::LostLease | Stop::Shutdown) {
+        return Ok(());
+    }
+    let Some(turn) = assisting.assistant.chats.turn(job).await.map_err(stop_of)? else { return Ok(()) };
+    let why = stop.to_string();
+    let mut metadata = chat::waiting(job);
+    metadata["error"] = why.as_str().into();
+    let content = chat::unanswered(&why, assisting.language);
+    let words = ChatWrite::Answer { message: turn.assistant.id, content, metadata };
+    host.commit(vec![Write::Chat(Box::new(Clean::of(&run.services.redactor, words)))]).await
+}
+
+/// The end of a session that trades nothing.
+fn closing(came: &Came) -> CloseSession {
+    let (text, _) = Doc::of(&json!({})).into_parts();
+    let nothing = Money(Decimal::ZERO);
+    let status = if came.status == JobStatus::Failed { DayStatus::Failed } else { DayStatus::Completed };
+    CloseSession {
+        status,
+        error: came.error.clone(),
+        metadata: json!({ "assistant": came.result }),
+        state: text,
+        holdings: Vec::new(),
+        starting: StartingPosition { holdings: Vec::new(), cash: nothing, portfolio_value: nothing },
+        cash: nothing,
+        portfolio_value: nothing,
+        daily_profit: nothing,
+        daily_return_pct: None,
+    }
+}
