@@ -4,8 +4,8 @@ import { createServer } from 'node:http'
 /** Answers at once with a few words, refuses the roles in `refuses`, and waits while it is held. */
 export async function startModelServer() {
   const refuses = new Set()
-  let gate = null
-  let open = () => {}
+  let held = false
+  let waiting = []
   let asked = 0
 
   const server = createServer(async (request, response) => {
@@ -13,7 +13,7 @@ export async function startModelServer() {
     for await (const chunk of request) chunks.push(chunk)
     const body = JSON.parse(Buffer.concat(chunks).toString('utf8'))
     asked += 1
-    if (gate) await gate
+    if (held) await new Promise((resolve) => waiting.push(resolve))
     const text = JSON.stringify(body.messages)
     const role = /Role: ([A-Za-z ]+)/.exec(text)?.[1]?.trim()
     response.setHeader('Content-Type', 'application/json')
@@ -38,13 +38,18 @@ export async function startModelServer() {
     refuses,
     /** From now on no answer is given. */
     hold() {
-      gate = new Promise((resolve) => {
-        open = resolve
-      })
+      held = true
+    },
+    /** Gives the answers that wait, and holds the next ones. */
+    pass() {
+      const passed = waiting
+      waiting = []
+      for (const go of passed) go()
+      return passed.length
     },
     release() {
-      gate = null
-      open()
+      held = false
+      this.pass()
     },
     close: () => new Promise((resolve) => (server.closeAllConnections(), server.close(resolve))),
   }

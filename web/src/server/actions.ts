@@ -1,24 +1,18 @@
-// The action log, plans and chat: the shapes of `docs/api.md`.
+// The action log and plans, as the generated document has them; chat, as `docs/api.md` tells of it.
+import type { components } from './schema'
+
+type Schemas = components['schemas']
 
 /** One state of one action. */
-export interface LogEntry {
-  id?: number
-  plan_id: number | null
-  job_id: string
-  session_id: string | null
-  user_message: string | null
-  action_kind: string
-  action_name: string
-  status: 'queued' | 'running' | 'completed' | 'failed'
-  success: boolean | null
-  message: string | null
-  details: unknown
-  /** How many secrets were removed from it before it was written. */
-  redactions?: number
-  sequence: number
-  created_at: string
-  updated_at: string
-}
+export type LogEntry = Omit<Schemas['LogEntry'], 'details'> & { details?: unknown }
+/** One line of what a turn did. */
+export type ActionSummary = Schemas['SummaryItem']
+/** A plan. */
+export type Plan = Schemas['PlanSummary']
+/** A task of a plan. */
+export type Task = Omit<Schemas['TaskSummary'], 'execution_result'> & { execution_result?: unknown }
+/** A job that worked on a plan. */
+export type PlanJob = Schemas['PlanJobAnswer']
 
 /** A job's head, as its log shows it. */
 export interface LogJob {
@@ -29,16 +23,6 @@ export interface LogJob {
   created_at?: string | null
   started_at?: string | null
   completed_at?: string | null
-}
-
-/** One line of what a turn did. */
-export interface ActionSummary {
-  order: number
-  kind?: string
-  name?: string
-  display: string
-  success: boolean | null
-  message?: string | null
 }
 
 /** A page of a job's log, with its job. */
@@ -112,38 +96,4 @@ export interface ChatSent {
   user: ChatMessageRow
   assistant: ChatMessageRow
   job_id: string
-}
-
-/** A plan. */
-export interface Plan {
-  id: number
-  name: string
-  goal: string | null
-  status: string
-  created_at: string
-  updated_at: string
-}
-
-/** A task of a plan. */
-export interface Task {
-  id: number
-  plan_id: number
-  parent_id: number | null
-  name: string
-  status: 'queued' | 'running' | 'completed' | 'failed' | 'skipped'
-  instruction: string | null
-  position: number
-  depth: number
-  path: string
-  dependencies: number[]
-  execution_result: unknown
-}
-
-/** A job that worked on a plan. */
-export interface PlanJob {
-  job_id: string
-  job_type: string
-  status: string
-  rows: number
-  created_at: string
 }

@@ -30,6 +30,8 @@ export function streamOf(chunks: string[], breaks = false): Response {
 
 export function entry(sequence: number, part: Partial<LogEntry> = {}): LogEntry {
   return {
+    id: sequence,
+    redactions: 0,
     plan_id: null,
     job_id: 'job-1',
     session_id: null,

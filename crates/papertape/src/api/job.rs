@@ -19,6 +19,8 @@ use utoipa::IntoParams;
 pub(super) struct LogParams {
     /// `next_cursor` of an earlier answer: the rows behind it; absent: the newest ones.
     cursor: Option<String>,
+    /// `before` of an earlier answer: the rows before it. Give either it or `cursor`.
+    before: Option<String>,
     /// How many at most; 50 by default.
     #[serde(default, deserialize_with = "log_rows")]
     #[param(minimum = 1, maximum = 500)]
@@ -31,7 +33,7 @@ pub(super) struct LogParams {
 
 impl LogParams {
     fn by(self, language: Language) -> LogQuery {
-        LogQuery { cursor: self.cursor, limit: self.limit, language }
+        LogQuery { cursor: self.cursor, before: self.before, limit: self.limit, language }
     }
 }
 

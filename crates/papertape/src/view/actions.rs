@@ -23,8 +23,10 @@ const PLAN_DECOMPOSE: &str = "plan_decompose";
 /// Which part of the log that comes with a job.
 #[derive(Clone, Debug, Default)]
 pub struct LogQuery {
-    /// `next_cursor` of an earlier answer; absent: the newest rows.
+    /// `next_cursor` of an earlier answer; absent, and without `before`: the newest rows.
     pub cursor: Option<String>,
+    /// `before` of an earlier answer: older rows.
+    pub before: Option<String>,
     /// How many at most, 1 to 500.
     pub limit: Option<u32>,
     /// The reader's language.
@@ -194,7 +196,7 @@ pub(super) struct Log {
 impl Log {
     pub(super) async fn of(app: &App, job: &JobId, query: LogQuery) -> Result<Self, ViewError> {
         let limit = Some(query.limit.unwrap_or(WITH_A_JOB));
-        let asked = ActionsQuery { cursor: query.cursor, before: None, limit };
+        let asked = ActionsQuery { cursor: query.cursor, before: query.before, limit };
         let page = app.store.list_action_logs(job, asked.place()?, asked.rows()?).await?;
         let all = app.store.action_log(job).await?;
         let summary = summarise(all.iter().map(|row| &row.row), query.language);

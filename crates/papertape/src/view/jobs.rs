@@ -171,7 +171,7 @@ pub struct JobAnswer {
     pub logs: Vec<LogEntry>,
     /// Send it as `cursor` for newer rows, those that are still to be written included.
     pub next_cursor: String,
-    /// Send it as `before` to `/plans/{plan_id}/jobs/{job_id}/actions` for older rows; `null`: there are none.
+    /// Send it as `before` for older rows; `null`: there are none.
     pub before: Option<String>,
     /// Each of its actions once, in its last state.
     pub actions_summary: Vec<SummaryItem>,

@@ -155,6 +155,9 @@ async fn a_jobs_log_is_read_by_job_and_by_plan() {
     let before = answer["before"].as_str().expect("there are older ones");
     let older = world.good(&format!("/plans/5/jobs/{job}/actions?before={before}")).await;
     assert_eq!((numbers(&older), &older["before"]), ((1..=10).collect(), &Value::Null));
+    // A job without a plan has this way to its older rows alone.
+    let same = world.good(&format!("/jobs/{job}?before={before}")).await;
+    assert_eq!((numbers(&same), &same["before"]), ((1..=10).collect(), &Value::Null));
     let cursor = older["next_cursor"].as_str().expect("a cursor");
     let newer = world.good(&format!("/jobs/{job}?cursor={cursor}&limit=500")).await;
     assert_eq!(numbers(&newer), (11..=60).collect::<Vec<_>>());
@@ -164,6 +167,7 @@ async fn a_jobs_log_is_read_by_job_and_by_plan() {
         (format!("/plans/6/jobs/{job}"), 404),
         (format!("/plans/6/jobs/{job}/actions"), 404),
         (format!("/jobs/{job}?cursor=x"), 400),
+        (format!("/jobs/{job}?cursor={cursor}&before={before}"), 400),
         (format!("/jobs/{job}?limit=0"), 400),
         (format!("/jobs/{job}?limit=501"), 400),
         (format!("/plans/5/jobs/{job}/actions?cursor={cursor}&before={before}"), 400),

@@ -2,14 +2,14 @@ import { screen } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { act } from 'react'
 import { expect, it } from 'vitest'
-import type { ChatMessageRow } from '@/server/actions'
+import type { ActionSummary, ChatMessageRow } from '@/server/actions'
 import { changeSettings } from '@/shared/settings'
 import { answers, entry, logJob } from '@/test/network'
 import { show } from '@/test/render'
 import { ChatMessage } from './ChatMessage'
 
 const message = (part: Partial<ChatMessageRow>): ChatMessageRow => ({ id: 1, role: 'assistant', content: 'Done.', metadata: null, created_at: '2026-11-22T05:00:00Z', ...part })
-const summary = [
+const summary: ActionSummary[] = [
   { order: 1, kind: 'plan_operation', name: 'create_plan', display: 'plan_operation/create_plan → 成功', success: true, message: 'plan 3' },
   { order: 2, kind: 'tool_operation', name: 'web_search', display: 'tool_operation/web_search → 失败', success: false, message: 'no search service is configured' },
 ]

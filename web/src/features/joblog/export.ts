@@ -16,7 +16,7 @@ export function asText(job: LogJob | null, logs: LogEntry[]): string {
   return [head.filter(Boolean).join('  '), ...lines, ''].filter((line, index) => index > 0 || line !== '').join('\n')
 }
 
-function oneLine(text: string | null): string {
+function oneLine(text: string | null | undefined): string {
   return (text ?? '').replace(/\s+/g, ' ').trim()
 }
 

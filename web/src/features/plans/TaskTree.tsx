@@ -9,7 +9,7 @@ export function inOrder(tasks: Task[]): Task[] {
   const children = new Map<number | null, Task[]>()
   const known = new Set(tasks.map((task) => task.id))
   for (const task of tasks) {
-    const parent = task.parent_id !== null && known.has(task.parent_id) ? task.parent_id : null
+    const parent = task.parent_id != null && known.has(task.parent_id) ? task.parent_id : null
     children.set(parent, [...(children.get(parent) ?? []), task])
   }
   const walk = (parent: number | null): Task[] =>
