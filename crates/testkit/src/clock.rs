@@ -86,6 +86,25 @@ impl FakeClock {
         runtime.expect("a runtime starts").block_on(future)
     }
 
+    /// Runs a future until it ends or waits for time to pass or for somebody outside; then it is dropped with
+    /// all that it has spawned, and there is no answer.
+    ///
+    /// # Panics
+    /// Where a runtime cannot be started.
+    pub fn run_until_idle<F: Future>(&self, future: F) -> Option<F::Output> {
+        let idle = Arc::new(tokio::sync::Notify::new());
+        let told = Arc::clone(&idle);
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().on_thread_park(move || told.notify_one()).build();
+        runtime.expect("a runtime starts").block_on(async {
+            tokio::select! {
+                biased;
+                output = future => Some(output),
+                () = idle.notified() => None,
+            }
+        })
+    }
+
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -141,10 +141,10 @@ fn a_lost_lease_ends_all() {
 fn what_cannot_be_run_says_why() {
     let stage = Stage::new();
     let models = stage.models(|_, _| done());
-    let odd = stage.enqueue("odd", "plan_execute", json!({}), Vec::new());
+    let odd = stage.enqueue("odd", "tea", json!({}), Vec::new());
     let end = stage.run(&odd, &models);
     assert_eq!(end.status, JobStatus::Failed);
-    assert!(end.error.as_deref().is_some_and(|error| error.contains("`plan_execute`")), "{end:?}");
+    assert!(end.error.as_deref().is_some_and(|error| error.contains("`tea`")), "{end:?}");
     let torn = stage.enqueue("torn", "simulate", json!({ "seed": 1 }), Vec::new());
     assert!(stage.run(&torn, &models).error.is_some_and(|error| error.contains("config cannot be read")));
     let lost =
@@ -184,7 +184,7 @@ fn a_killed_workers_job_is_taken_up() {
             let stopper = Stopper::default();
             let signal = stopper.signal();
             let run = worker.run_job(&job, &signal, &Unobserved);
-            assert!(run.now_or_never().is_none());
+            assert!(stage.clock.run_until_idle(run).is_none());
         }
         assert_eq!(stage.status(&job), JobStatus::Running);
         let again = stage.models(|_, request| usual(request));
