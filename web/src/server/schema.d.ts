@@ -97,6 +97,376 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/chat/message": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say something to the assistant
+         * @description Answers at once; a job answers the message. Follow it at `/jobs/{job_id}/stream`, or read the
+         *     conversation again when it has ended. Summaries are Chinese, or English where `Accept-Language` prefers
+         *     it when the conversation begins.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["MessageBody"];
+                };
+            };
+            responses: {
+                /** @description The message is kept, its answer under way */
+                202: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["TurnAnswer"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is not from 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorised */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorised",
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description body too slow */
+                408: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "body_too_slow",
+                         *       "message": "the body has not come within 30 s"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description conflict */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "conflict",
+                         *       "message": "the job is completed"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description body too large */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "body_too_large",
+                         *       "message": "the body is larger than 1048576 bytes"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unsupported media type */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unsupported_media_type",
+                         *       "message": "the body must be JSON, with the Content-Type application/json"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/chat/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Conversations, the one last spoken in first */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description How many at most. */
+                    limit?: number;
+                    /** @description `next_cursor` of the page before. */
+                    cursor?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description A page of conversations */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ChatSessionsAnswer"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is not from 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorised */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorised",
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/chat/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One conversation with its messages, newest first */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description How many at most. */
+                    limit?: number;
+                    /** @description `next_cursor` of the page before. */
+                    cursor?: string;
+                };
+                header?: never;
+                path: {
+                    /** @description The conversation */
+                    session_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The conversation */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ChatSessionAnswer"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is not from 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorised */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorised",
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/datasets": {
         parameters: {
             query?: never;
@@ -694,7 +1064,8 @@ export interface paths {
          * A job as it goes on, as server-sent events
          * @description Begins with a `snapshot`, or behind event number `after`. The names of events are `snapshot`,
          *     `log_entry`, `message`, `node`, `order`, `progress`, `job` and `end`, after which the stream closes;
-         *     `id` is the event's number in the job, without gaps. A reconnect with the `Last-Event-ID` of the end
+         *     `id` is the event's number in the job, without gaps. A `delta` brings words of an answer that is being
+         *     written: it has no `id`, some may be lost, and the `message` that follows has them all. A reconnect with the `Last-Event-ID` of the end
          *     gets 204.
          */
         get: {
@@ -2381,6 +2752,332 @@ export interface paths {
                 };
             };
         };
+        trace?: never;
+    };
+    "/plans/{plan_id}/decompose": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Break a plan, or one of its tasks, into smaller tasks */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The plan */
+                    plan_id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["DecomposeBody"] | null;
+                };
+            };
+            responses: {
+                /** @description The job is queued */
+                202: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["PlanJobQueued"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is not from 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorised */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorised",
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description body too slow */
+                408: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "body_too_slow",
+                         *       "message": "the body has not come within 30 s"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description conflict */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "conflict",
+                         *       "message": "the job is completed"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description body too large */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "body_too_large",
+                         *       "message": "the body is larger than 1048576 bytes"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unsupported media type */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unsupported_media_type",
+                         *       "message": "the body must be JSON, with the Content-Type application/json"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/plans/{plan_id}/execute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Carry out a plan's tasks: dependencies first, then children, then the node */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The plan */
+                    plan_id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["ExecuteBody"] | null;
+                };
+            };
+            responses: {
+                /** @description The job is queued */
+                202: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["PlanJobQueued"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is not from 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorised */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorised",
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description body too slow */
+                408: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "body_too_slow",
+                         *       "message": "the body has not come within 30 s"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description conflict */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "conflict",
+                         *       "message": "the job is completed"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description body too large */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "body_too_large",
+                         *       "message": "the body is larger than 1048576 bytes"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unsupported media type */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unsupported_media_type",
+                         *       "message": "the body must be JSON, with the Content-Type application/json"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/plans/{plan_id}/jobs": {
@@ -5273,6 +5970,89 @@ export interface components {
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
         };
+        /** @description A message of a conversation. */
+        ChatMessageAnswer: {
+            /** @description What is said; empty until the assistant has answered. */
+            content: string;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            created_at: string;
+            /**
+             * Format: int64
+             * @description Its id.
+             */
+            id: number;
+            /** @description The job that answers. */
+            job_id?: string | null;
+            /**
+             * @description Of the assistant's: `type` (`job_log`), `job_id` and, when it has answered, `actions_summary`,
+             *     `pending` (what waits for a confirmation) and `error`.
+             */
+            metadata: Record<string, never>;
+            /**
+             * Format: int64
+             * @description Its number there, from 1.
+             */
+            n: number;
+            /**
+             * @description `user` or `assistant`.
+             * @example assistant
+             */
+            role: string;
+            /** @description The conversation. */
+            session_id: string;
+        };
+        /** @description A conversation with its newest messages. */
+        ChatSessionAnswer: components["schemas"]["Deployment"] & {
+            /** @description How many there are on this page. */
+            count: number;
+            /** @description Its messages, newest first. */
+            messages: components["schemas"]["ChatMessageAnswer"][];
+            /** @description Where the page with older messages begins; `null` at the end. */
+            next_cursor?: string | null;
+            /** @description The conversation. */
+            session: components["schemas"]["ChatSessionSummary"];
+            /** @description Are actions to be shown under a reply? */
+            show_action_summary: boolean;
+        };
+        /** @description A conversation. */
+        ChatSessionSummary: {
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            created_at: string;
+            /** @description Its id. */
+            id: string;
+            /**
+             * @description The language of its summaries: `zh` or `en`.
+             * @example zh
+             */
+            language: string;
+            /**
+             * Format: int64
+             * @description The plan that it works on.
+             */
+            plan_id?: number | null;
+            /** @description What it is about, in a few words. */
+            title: string;
+            /**
+             * Format: date-time
+             * @description When something was last said in it.
+             */
+            updated_at: string;
+        };
+        /** @description A page of conversations. */
+        ChatSessionsAnswer: components["schemas"]["Deployment"] & {
+            /** @description How many there are on this page. */
+            count: number;
+            /** @description Where the next page begins; `null` at the end. */
+            next_cursor?: string | null;
+            /** @description The conversations, the one last spoken in first. */
+            sessions: components["schemas"]["ChatSessionSummary"][];
+        };
         /** @description What became of a claim. */
         ClaimAnswer: {
             /** @description The claim. */
@@ -5547,6 +6327,29 @@ export interface components {
             /** @description By model, in byte order. */
             results: components["schemas"]["DayResult"][];
         };
+        /** @description How far a plan is broken down. */
+        DecomposeBody: {
+            /**
+             * Format: int32
+             * @description Children of one task; 5 where absent.
+             */
+            max_children?: number | null;
+            /**
+             * Format: int32
+             * @description Levels below it; 2 where absent.
+             */
+            max_depth?: number | null;
+            /**
+             * Format: int64
+             * @description Where to begin; absent: the whole plan, at its goal.
+             */
+            task_id?: number | null;
+            /**
+             * Format: int32
+             * @description New tasks in all; 50 where absent.
+             */
+            total_node_budget?: number | null;
+        };
         /** @description Whose data it is; part of every answer. */
         Deployment: {
             /**
@@ -5667,6 +6470,16 @@ export interface components {
              * @example date: `2012-13-01` is not a date of the form YYYY-MM-DD
              */
             message: string;
+        };
+        /** @description What of a plan is carried out. */
+        ExecuteBody: {
+            /**
+             * Format: int64
+             * @description Run this task again, with what it needs that is not completed; absent: the whole plan.
+             */
+            task_id?: number | null;
+            /** @description May a task start work that costs after it has read text of others, the web's say? Not where absent. */
+            trusted?: boolean | null;
         };
         /** @description What one read of the market showed. */
         ExposureAnswer: {
@@ -6085,6 +6898,28 @@ export interface components {
             tool_name?: string | null;
         };
         /**
+         * @description What a person says.
+         * @example {
+         *       "message": "Backtest the contrarian on IBM and AAPL for the autumn of 2012, compare it with buy and hold, and tell me why it lost in November"
+         *     }
+         */
+        MessageBody: {
+            /**
+             * @description What the person's page shows, told to the model as data. `confirm` in it lists the ids of
+             *     `pending` actions that are confirmed.
+             */
+            context?: Record<string, never> | null;
+            /** @description The words; not blank. */
+            message: string;
+            /**
+             * Format: int64
+             * @description The plan that the conversation is about from now on.
+             */
+            plan_id?: number | null;
+            /** @description The conversation; absent: a new one. */
+            session_id?: string | null;
+        };
+        /**
          * @description The figures of a period. Returns are fractions: 0.01 is one percent. `null` where the numbers cannot
          *     say.
          */
@@ -6267,6 +7102,18 @@ export interface components {
              * @description How many rows of its action log are kept.
              */
             rows: number;
+            /** @enum {string} */
+            status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
+        };
+        /** @description A job on a plan that was queued. */
+        PlanJobQueued: components["schemas"]["Deployment"] & {
+            /** @description The job. */
+            job_id: string;
+            /**
+             * Format: int64
+             * @description The plan.
+             */
+            plan_id: number;
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
         };
@@ -7363,6 +8210,20 @@ export interface components {
             summaries?: boolean | null;
             /** @description What may be traded. */
             symbols?: string[] | null;
+        };
+        /** @description A message that was taken, with the place of its answer. */
+        TurnAnswer: components["schemas"]["Deployment"] & {
+            /**
+             * @description The message that will be filled when the job has run: `metadata.type` is `job_log`, `metadata.job_id`
+             *     the job to follow.
+             */
+            assistant: components["schemas"]["ChatMessageAnswer"];
+            /** @description The job that answers. */
+            job_id: string;
+            /** @description The conversation. */
+            session: components["schemas"]["ChatSessionSummary"];
+            /** @description What was said. */
+            user: components["schemas"]["ChatMessageAnswer"];
         };
         /** @description Tokens and USD. */
         UsageSummary: {

@@ -28,6 +28,7 @@ pub(super) struct Params {
 /// The jobs of a plan, newest first; they stay when the plan is deleted
 #[utoipa::path(
     get,
+    operation_id = "plan_jobs",
     path = "/plans/{plan_id}/jobs",
     tag = "plans",
     params(("plan_id" = i64, Path, description = "The plan"), PageParams),

@@ -59,6 +59,7 @@ pub(super) async fn plans(
 /// Make a plan, without tasks
 #[utoipa::path(
     post,
+    operation_id = "create_plan",
     path = "/plans",
     tag = "plans",
     request_body = PlanBody,
@@ -91,6 +92,7 @@ pub(super) async fn plan(
 /// Change a plan's name or goal
 #[utoipa::path(
     patch,
+    operation_id = "update_plan",
     path = "/plans/{plan_id}",
     tag = "plans",
     params(("plan_id" = i64, Path, description = "The plan")),
@@ -110,6 +112,7 @@ pub(super) async fn update(
 /// Delete a plan with its tasks; its jobs and their logs stay
 #[utoipa::path(
     delete,
+    operation_id = "delete_plan",
     path = "/plans/{plan_id}",
     tag = "plans",
     params(("plan_id" = i64, Path, description = "The plan")),

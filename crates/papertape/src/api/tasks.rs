@@ -80,6 +80,7 @@ pub(super) async fn tasks(
 /// Make a task
 #[utoipa::path(
     post,
+    operation_id = "create_task",
     path = "/plans/{plan_id}/tasks",
     tag = "plans",
     params(("plan_id" = i64, Path, description = "The plan")),
@@ -128,6 +129,7 @@ pub(super) async fn task(
 /// Dependencies through which tasks would wait for each other for ever are refused.
 #[utoipa::path(
     patch,
+    operation_id = "update_task",
     path = "/plans/{plan_id}/tasks/{task_id}",
     tag = "plans",
     params(
@@ -162,6 +164,7 @@ pub(super) async fn update(
 /// Delete a task with all that is below it; others no longer depend on it
 #[utoipa::path(
     delete,
+    operation_id = "delete_task",
     path = "/plans/{plan_id}/tasks/{task_id}",
     tag = "plans",
     params(

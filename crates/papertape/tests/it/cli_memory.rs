@@ -32,7 +32,7 @@ fn memories_of_a_trade_are_shown_and_searched() {
     let rounds = tool.json(&["memory", "rounds"]);
     assert_eq!(Some(rows(&rounds, "rounds").len() as u64), sessions);
     assert_eq!(rounds["rounds"][0]["assets"][0]["decision"], "close");
-    assert!(rows(&tool.json(&["memory", "open"]), "open").is_empty(), "nothing is held at the end");
+    assert!(rows(&tool.json(&["memory", "open"]), "open_positions").is_empty(), "nothing is held at the end");
 
     let trades = tool.json(&["memory", "trades"]);
     let [trade] = &rows(&trades, "trades")[..] else { panic!("{trades}") };

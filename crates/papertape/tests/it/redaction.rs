@@ -147,7 +147,6 @@ async fn planted_secrets_come_out_nowhere() {
         jobs.as_str(),
         "/metrics",
         "/health",
-        "/",
         "/memory/rounds",
         "/memory/trades",
         "/memory/open-positions",
