@@ -194,7 +194,13 @@ impl Turn {
         let language = self.session.language;
         let rows = held.done.iter().map(|one| &one.row);
         let summary: Vec<ActionSummary> = summarise(rows.collect::<Vec<&ActionDraft>>(), language);
-        let pending: Vec<&Pending> = held.done.iter().filter_map(|one| one.waits.as_ref()).collect();
+        // Asked for in two rounds, it waits once all the same.
+        let mut pending: Vec<&Pending> = Vec::new();
+        for one in held.done.iter().filter_map(|one| one.waits.as_ref()) {
+            if pending.iter().all(|known| known.id != one.id) {
+                pending.push(one);
+            }
+        }
         let (note, error) = note(&held.ended, language);
         let mut reply = held.message.clone();
         // The person is asked in our words as well: a model may forget to.

@@ -240,6 +240,9 @@ impl Work<'_> {
         for (at, child) in children.into_iter().enumerate() {
             if at >= most {
                 found.stats.children_left_out += 1;
+                if room < limits.max_children {
+                    found.stopped_reason = StoppedReason::NodeBudget;
+                }
                 continue;
             }
             let earlier = child.dependencies.iter().filter_map(|place| {

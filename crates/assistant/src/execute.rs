@@ -292,7 +292,8 @@ impl Work<'_> {
         .await?;
         let failed = |text: String| (TaskStatus::Failed, text);
         let (status, text) = match held.ended {
-            Ended::Answered | Ended::CutShort => match held.message.trim().strip_prefix(FAILED) {
+            Ended::CutShort => failed("the answer was cut short by its limit of tokens".to_owned()),
+            Ended::Answered => match held.message.trim().strip_prefix(FAILED) {
                 Some(why) => failed(why.trim().to_owned()),
                 None if held.message.trim().is_empty() => failed("the worker gave no result".to_owned()),
                 None => (TaskStatus::Completed, held.message),

@@ -235,7 +235,14 @@ impl Talk<'_> {
         }
     }
 
-    fn hold(&self, asked: &Asked, tainted: bool) -> (Option<ActionHold>, Option<Pending>) {
+    /// What keeps an action from being done. What waits keeps the arguments as they are now, the
+    /// conversation's plan among them: that plan may be another one when the person has answered.
+    fn hold(
+        &self,
+        asked: &Asked,
+        call: &ExternalCall,
+        tainted: bool,
+    ) -> (Option<ActionHold>, Option<Pending>) {
         let refused = |why: String| (Some(ActionHold::Refused(why)), None);
         if let Some(fault) = &asked.fault {
             return refused(fault.clone());
@@ -253,7 +260,8 @@ impl Talk<'_> {
                     .to_owned(),
             );
         }
-        let pending = Pending::new(spec, &asked.parameters, self.speaker.language);
+        let parameters = call.arguments.as_object().unwrap_or(&asked.parameters);
+        let pending = Pending::new(spec, parameters, self.speaker.language);
         (Some(ActionHold::Waits(pending.question.clone())), Some(pending))
     }
 }
@@ -274,10 +282,10 @@ async fn run(
     let mut results: Vec<Option<Result<ActionReply, CallFailure>>> = Vec::new();
     let mut rows = Vec::new();
     for (at, asked) in actions.iter().enumerate() {
-        let (hold, waits) = talk.hold(asked, tainted);
+        let call = asked_call(asked, held.plan);
+        let (hold, waits) = talk.hold(asked, &call, tainted);
         let about = About { plan: held.plan, ..talk.about.clone() };
         let options = options(asked.retry, talk.bounds.action_timeout);
-        let call = asked_call(asked, held.plan);
         let (ask, row) = ready(call, asked, &about, hold, options, from + at);
         rows.push((row, waits));
         results.push(None);
@@ -311,12 +319,23 @@ async fn run(
     for ((asked, result), (row, waits)) in actions.into_iter().zip(results).zip(rows) {
         let result = result.ok_or_else(|| Stop::Misuse("an action was not waited for".to_owned()))?;
         if let Ok(reply) = &result {
-            held.tainted |= asked.spec.is_some_and(|spec| spec.brings_text);
+            held.tainted |= asked.spec.is_some_and(|spec| spec.brings_text) || carries(&reply.data);
             held.plan = held.plan.or(reply.plan);
         }
         done.push(Done { row: ended(row, &result, waits.is_some()), asked, result, waits });
     }
     Ok(done)
+}
+
+/// Is there a task's result among this that was made of text that others wrote?
+fn carries(data: &Value) -> bool {
+    match data {
+        Value::Object(map) => {
+            map.get("read_text_of_others") == Some(&Value::Bool(true)) || map.values().any(carries)
+        }
+        Value::Array(items) => items.iter().any(carries),
+        _ => false,
+    }
 }
 
 /// What is done for an action: its arguments, with the conversation's plan where it names none.

@@ -32,6 +32,9 @@ pub(crate) fn task(task: &Task, depth: Depth) -> Value {
         shown["instruction"] = cut(&task.instruction, depth).into();
     }
     if let Some(result) = &task.execution_result {
+        if result["read_text_of_others"] == true {
+            shown["read_text_of_others"] = true.into();
+        }
         shown["result"] = match (depth, result) {
             (Depth::Whole, result) => result.clone(),
             (Depth::Brief, result) => cut(&result_text(result), depth).into(),

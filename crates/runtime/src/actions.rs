@@ -5,6 +5,7 @@ use crate::services::Services;
 use crate::simulate::JobEnd;
 use crate::worker::SIMULATE;
 use papertape_core::action::{ActionDraft, ActionEntry, ActionKind, ActionStatus, CHAT_TURN};
+use papertape_core::chat::ChatId;
 use papertape_core::ports::RecordError;
 use papertape_core::record::{JobRow, JobStatus, Lease};
 
@@ -56,7 +57,8 @@ async fn write(
     message: Option<String>,
 ) -> Result<(), RecordError> {
     let (kind, name) = action_of(&job.kind);
-    let draft = ActionDraft { message, ..ActionDraft::of(kind, name, status, JOB) };
+    let chat_session = job.config["session_id"].as_str().map(ChatId::new);
+    let draft = ActionDraft { message, chat_session, ..ActionDraft::of(kind, name, status, JOB) };
     append_action_log(services, lease, draft).await.map(drop)
 }
 

@@ -11,11 +11,12 @@ use papertape_assistant::prompt::Prompts;
 use papertape_assistant::settings::{CHAT, DECOMPOSE, Decompose, EXECUTE, Execute, Settings};
 use papertape_assistant::web::WebSearch;
 use papertape_assistant::{chat, decompose, execute};
-use papertape_core::action::Language;
+use papertape_core::action::{Language, summarise};
 use papertape_core::chat::{ChatId, ChatWrite};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::json::to_value;
 use papertape_core::money::Money;
+use papertape_core::plan::{PlanChanges, PlanWrite};
 use papertape_core::ports::{Chats, JobControl, Plans};
 use papertape_core::record::{
     CloseSession, DayStatus, JobRow, JobStatus, Lease, NewSession, StartingPosition, Write,
@@ -173,7 +174,7 @@ async fn session(run: &Arc<JobRun>, job: &JobRow, config: &AssistantConfig) -> R
         Ok(came) => came,
         Err(stop) => {
             if opened.ended.is_none() {
-                give_up(run, &host, &job.id, &stop).await?;
+                give_up(run, &host, (&job.id, config), &stop).await?;
             }
             return Err(stop);
         }
@@ -249,20 +250,34 @@ fn answered(run: &JobRun, answer: chat::Answer) -> Came {
     Came { status, error: answer.error, result, writes }
 }
 
-/// Says in the place of an answer why there is none. A turn that is taken up again replaces it.
-async fn give_up(run: &JobRun, host: &LiveHost, job: &JobId, stop: &Stop) -> Result<(), Stop> {
-    let Some(assisting) = run.assisting.as_ref().filter(|assisting| assisting.is_heard) else {
-        return Ok(());
-    };
+/// Says in the place of an answer why there is none, and what had been done; of a plan, that it has failed. A
+/// turn or an execution that is taken up again replaces it.
+async fn give_up(
+    run: &JobRun,
+    host: &LiveHost,
+    (job, config): (&JobId, &AssistantConfig),
+    stop: &Stop,
+) -> Result<(), Stop> {
+    let Some(assisting) = run.assisting.as_ref() else { return Ok(()) };
     // A shutdown is followed by another start, a lost lease by another worker.
     let goes_on = matches!(run.signal.reason(), Some(StopReason::Shutdown | StopReason::LostLease));
     if goes_on || matches!(stop, Stop::LostLease | Stop::Shutdown) {
+        return Ok(());
+    }
+    if let Some(what) = &config.execute {
+        let changes = PlanChanges { status: Some(JobStatus::Failed), ..PlanChanges::default() };
+        let write = PlanWrite::Update { plan: what.plan_id, changes };
+        return host.commit(vec![Write::Plan(Box::new(Clean::of(&run.services.redactor, write)))]).await;
+    }
+    if !assisting.is_heard {
         return Ok(());
     }
     let Some(turn) = assisting.assistant.chats.turn(job).await.map_err(stop_of)? else { return Ok(()) };
     let why = stop.to_string();
     let mut metadata = chat::waiting(job);
     metadata["error"] = why.as_str().into();
+    let rows = run.services.actions.action_log(job).await.map_err(stop_of)?;
+    metadata["actions_summary"] = to_value(&summarise(rows.iter().map(|row| &row.row), assisting.language));
     let content = chat::unanswered(&why, assisting.language);
     let words = ChatWrite::Answer { message: turn.assistant.id, content, metadata };
     host.commit(vec![Write::Chat(Box::new(Clean::of(&run.services.redactor, words)))]).await

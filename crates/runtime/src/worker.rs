@@ -157,10 +157,19 @@ impl Worker {
             Err(Stop::LostLease) => return Err(RecordError::LostLease),
             Err(stop) => JobEnd { status: JobStatus::Failed, error: Some(stop.to_string()) },
         };
+        let end = JobEnd { error: end.error.map(|error| self.fit_to_keep(error)), ..end };
         actions::ended(&self.services, lease, row, &end).await?;
         self.services.queue.finish(lease, end.status, end.error.clone()).await?;
         tracing::info!(job = %row.id, status = %end.status, error = end.error.as_deref(), "job ended");
         Ok(end)
+    }
+
+    /// An error as it may be kept: redacted, and cut where it is long.
+    fn fit_to_keep(&self, error: String) -> String {
+        match self.services.redactor.redact_log_payload(error.into()).value {
+            serde_json::Value::String(text) => text,
+            other => other.to_string(),
+        }
     }
 
     /// A profile is a simulation that ends at its overall timeout, wherever it is: the time that an

@@ -218,7 +218,8 @@ async fn claim(
          WHERE job_id = (
              SELECT job_id FROM jobs
              WHERE (status = 'queued' OR (status = 'running' AND lease_until <= {now})) {only_this}
-             ORDER BY created_at, job_id LIMIT 1 {skip_locked})
+             ORDER BY CASE WHEN kind IN ('chat_action', 'plan_decompose', 'plan_execute') THEN 0 ELSE 1 END,
+                 created_at, job_id LIMIT 1 {skip_locked})
          RETURNING lease_epoch, next_seq, {now}, {JOB}"
     );
     let mut values = vec![Value::from(owner), Value::from(micros(lease_for))];

@@ -231,10 +231,11 @@ impl Performer<'_> {
         }
     }
 
-    /// A job's end as an action's: failed where all of it failed.
+    /// A job's end as an action's: failed where all of it failed, and where a plan is not done as a whole.
     fn ended(&self, job: &JobRow, data: Value, plan: Option<PlanId>) -> Result<Acted, CallFailure> {
         let why = job.error.as_deref().map(|error| format!(": {error}")).unwrap_or_default();
-        if matches!(job.status, JobStatus::Failed | JobStatus::Cancelled) {
+        let is_half_a_plan = job.kind == EXECUTE && job.status == JobStatus::Partial;
+        if is_half_a_plan || matches!(job.status, JobStatus::Failed | JobStatus::Cancelled) {
             return Err(failed(format!("job {} {}{why}", job.id, job.status)));
         }
         let message = self.say(

@@ -88,7 +88,7 @@ pub(super) async fn message(
     Ok((StatusCode::ACCEPTED, Json(answer)))
 }
 
-/// Conversations, the one last spoken in first
+/// Conversations, the newest first
 #[utoipa::path(
     get,
     path = "/chat/sessions",

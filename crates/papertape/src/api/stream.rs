@@ -64,9 +64,14 @@ pub(super) async fn stream(
     }
     let after = last_event_id(&headers)?.or(asked.after);
     let most = app.config.server.streams_per_client;
-    let open = app.streams.open(client(&extensions), most).ok_or(ApiError::TooManyStreams(most))?;
-    let Some(reader) = view::stream(&app, &job, after).await? else {
-        return Ok(StatusCode::NO_CONTENT.into_response());
+    let mut open = app.streams.open(client(&extensions), most).ok_or(ApiError::TooManyStreams(most))?;
+    let reader = match view::stream(&app, &job, after).await {
+        Ok(Some(reader)) => reader,
+        // There is nothing to follow: no stream has broken off.
+        nothing => {
+            open.ended();
+            return nothing.map(|_| StatusCode::NO_CONTENT.into_response()).map_err(ApiError::from);
+        }
     };
     let events = events(reader, open);
     let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
@@ -99,10 +104,11 @@ fn events(reader: StreamReader, open: OpenStream) -> impl Stream<Item = Result<E
     unfold((reader, open, true), async |(mut reader, mut open, is_first)| {
         let event = match reader.next().await.map_err(told) {
             Ok(Some(event)) => event,
-            Ok(None) | Err(()) => {
+            Ok(None) => {
                 open.ended();
                 return None;
             }
+            Err(()) => return None,
         };
         let mut sent = Event::default().event(&event.name);
         if let Some(id) = event.id {

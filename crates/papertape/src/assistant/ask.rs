@@ -66,7 +66,8 @@ pub enum AskError {
 /// being answered; a model that cannot be called; the record's.
 pub async fn ask(app: &App, asked: Asked) -> Result<ChatTurn, AskError> {
     let bad = |field, message: String| AskError::Bad { field, message };
-    let message = asked.message.trim().to_owned();
+    // Before anything is cut from it, for half a secret is not known as one.
+    let message = app.services.redactor.redact_text(asked.message.trim()).value;
     if message.is_empty() {
         return Err(bad("message", "it is empty".to_owned()));
     }

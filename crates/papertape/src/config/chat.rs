@@ -46,7 +46,7 @@ impl Default for ChatConfig {
             action_timeout_secs: 120,
             wait_secs: 600,
             parallel_tasks: 4,
-            budget: Limit::default(),
+            budget: Limit { tokens: Some(2_000_000), usd: None },
         }
     }
 }

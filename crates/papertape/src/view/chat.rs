@@ -40,7 +40,7 @@ pub struct ChatSessionSummary {
 /// A page of conversations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ChatSessionsAnswer {
-    /// The conversations, the one last spoken in first.
+    /// The conversations, the newest first.
     pub sessions: Vec<ChatSessionSummary>,
     /// How many there are on this page.
     pub count: usize,

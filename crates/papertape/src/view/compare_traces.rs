@@ -37,7 +37,7 @@ pub async fn compare_traces(app: &App, query: &CompareQuery) -> Result<Report, V
         .iter()
         .flat_map(|names| names.split(','))
         .filter(|name| !name.trim().is_empty())
-        .map(|name| name.trim().parse().map_err(|error| ViewError::bad("vary", format!("{error}"))))
+        .map(|name| name.trim().parse().map_err(|error| ViewError::bad("vary", error)))
         .collect::<Result<_, _>>()?;
     let a = runs(app, "a", &query.a).await?;
     let b = runs(app, "b", &query.b).await?;

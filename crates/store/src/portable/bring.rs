@@ -113,7 +113,10 @@ impl PortableFiles {
         for index in unknown {
             // The file's name says whose it is.
             let index = PlanJob { plan, ..index };
-            self.take_in(index, report, dry_run).await?;
+            // One that cannot be read keeps none of the others out.
+            if let Err(error) = self.take_in(index, report, dry_run).await {
+                report.error.get_or_insert(error.to_string());
+            }
         }
         Ok(())
     }
