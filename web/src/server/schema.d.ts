@@ -269,7 +269,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Conversations, the one last spoken in first */
+        /** Conversations, the newest first */
         get: {
             parameters: {
                 query?: {
@@ -6050,7 +6050,7 @@ export interface components {
             count: number;
             /** @description Where the next page begins; `null` at the end. */
             next_cursor?: string | null;
-            /** @description The conversations, the one last spoken in first. */
+            /** @description The conversations, the newest first. */
             sessions: components["schemas"]["ChatSessionSummary"][];
         };
         /** @description What became of a claim. */

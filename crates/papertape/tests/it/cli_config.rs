@@ -61,7 +61,7 @@ fn every_key_is_documented_with_its_default() {
     for line in lines.into_iter().chain(["chat.budget".to_owned()]) {
         known.remove(&line);
         for unit in ["tokens", "usd"] {
-            known.insert(format!("{line}.{unit}"), Value::Null);
+            known.entry(format!("{line}.{unit}")).or_insert(Value::Null);
         }
     }
     let documented: BTreeMap<String, String> =
