@@ -62,8 +62,8 @@ cat >"$home/real.toml" <<TOML
 "path.session_id" = $session
 TOML
 status=0
-run made-up --phases examples,coverage,fuzzing --max-examples 40 || status=1
-run real --phases examples,coverage,fuzzing --max-examples 40 --include-method GET || status=1
+run made-up --phases examples,coverage,fuzzing --max-examples 12 || status=1
+run real --phases examples,coverage,fuzzing --max-examples 12 --include-method GET || status=1
 
 if grep -E 'a request failed|panicked' "$home/serve.log" >&2; then
     echo "the server has logged a failure" >&2

@@ -7974,7 +7974,7 @@ export interface components {
              */
             parent_id?: number | null;
             /**
-             * Format: int32
+             * Format: int64
              * @description Its place among its siblings, from 0; absent, or beyond the end: last.
              */
             position?: number | null;
@@ -7999,7 +7999,7 @@ export interface components {
              */
             parent_id?: number | null;
             /**
-             * Format: int32
+             * Format: int64
              * @description Moves it to this place among its siblings, from 0.
              */
             position?: number | null;

@@ -30,6 +30,7 @@ pub(super) struct TaskBody {
     /// The task that it is a part of; absent or `null`: it stands at the top.
     parent_id: Option<i64>,
     /// Its place among its siblings, from 0; absent, or beyond the end: last.
+    #[schema(value_type = Option<i64>, minimum = 0, maximum = 4_294_967_295_i64)]
     position: Option<u32>,
     /// Tasks of the plan that must be done before it.
     #[serde(default)]
@@ -49,6 +50,7 @@ pub(super) struct TaskPatch {
     #[schema(max_length = 20_000)]
     instruction: Option<String>,
     /// How far it is.
+    #[serde(default, deserialize_with = "given")]
     #[schema(schema_with = crate::view::vocabulary::task_status)]
     status: Option<TaskStatus>,
     /// Moves it, with all that is below it, under this task; `null`: to the top.
@@ -56,6 +58,7 @@ pub(super) struct TaskPatch {
     #[schema(value_type = Option<i64>)]
     parent_id: Option<Option<i64>>,
     /// Moves it to this place among its siblings, from 0.
+    #[schema(value_type = Option<i64>, minimum = 0, maximum = 4_294_967_295_i64)]
     position: Option<u32>,
     /// Tasks of the plan that must be done before it, in place of those it has.
     #[schema(max_items = 1000)]
