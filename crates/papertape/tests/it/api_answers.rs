@@ -32,7 +32,7 @@ async fn routes(world: &World) -> Vec<(&'static str, String)> {
 async fn every_answer_is_as_documented() {
     let world = World::new().await;
     for (name, uri) in routes(&world).await {
-        insta::assert_json_snapshot!(name, settled(world.good(&uri).await));
+        insta::assert_json_snapshot!(name, by_model(settled(world.good(&uri).await)));
     }
 }
 
