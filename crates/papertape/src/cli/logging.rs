@@ -7,7 +7,10 @@ use anyhow::{Context as _, Result};
 use papertape_core::redact::Redactor;
 use std::io::{self, Write};
 use std::sync::{Arc, OnceLock};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::layer;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// Set once the secrets are known, which is when the product has been put together.
 static REDACTOR: OnceLock<Arc<Redactor>> = OnceLock::new();
@@ -23,16 +26,20 @@ pub(super) fn redact_with(redactor: &Arc<Redactor>) {
 
 /// Starts the log. `usual` is its level where neither the config nor `-v` says another.
 pub(super) fn start(common: &Common, config: &Config, usual: &str) -> Result<()> {
-    let filter = match (common.verbose, &config.log) {
-        (0, None) => EnvFilter::new(format!("{usual},{QUIET}")),
-        (0, Some(log)) => EnvFilter::try_new(log).with_context(|| format!("log: `{log}` is no filter"))?,
-        (1, _) => EnvFilter::new(format!("debug,{QUIET}")),
-        _ => EnvFilter::new(format!("trace,{QUIET}")),
+    let quietly = |level: &str| format!("{level},{QUIET}");
+    let wanted = match (common.verbose, &config.log) {
+        (0, None) => quietly(usual),
+        (0, Some(log)) => log.clone(),
+        (1, _) => quietly("debug"),
+        _ => quietly("trace"),
     };
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Lines);
+    let filter: Targets = wanted.parse().with_context(|| format!("log: `{wanted}` is no filter"))?;
+    let log = tracing_subscriber::registry().with(filter);
     match config.log_format {
-        LogFormat::Text => log.with_ansi(io::IsTerminal::is_terminal(&io::stderr())).init(),
-        LogFormat::Json => log.json().init(),
+        LogFormat::Text => {
+            log.with(layer().with_writer(|| Lines).with_ansi(io::IsTerminal::is_terminal(&io::stderr()))).init();
+        }
+        LogFormat::Json => log.with(layer().with_writer(|| Lines).json()).init(),
     }
     Ok(())
 }
