@@ -8,6 +8,7 @@ use crate::retry;
 use crate::services::Services;
 use crate::spoken::Spoken;
 use crate::stopping::StopSignal;
+use crate::waiting::Waits;
 use futures::FutureExt as _;
 use futures::future::{Either, select};
 use papertape_agents::memory::EMBEDDINGS;
@@ -23,7 +24,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// What the sessions of one running job share.
 pub(crate) struct JobRun {
@@ -40,8 +41,9 @@ pub(crate) struct LiveHost {
     run: Arc<JobRun>,
     session: SessionId,
     account: Account,
-    /// After this instant, calls fail as timed out.
+    /// After this instant, calls fail as timed out; the time for which calls waited for a place comes on top.
     deadline: Option<Timestamp>,
+    waits: Waits,
     reserved: Mutex<BTreeMap<StepPath, Amount>>,
 }
 
@@ -56,18 +58,29 @@ impl LiveHost {
     ) -> Self {
         let deadline = time.and_then(|time| run.services.clock.now().checked_add(time).ok());
         let account = Account { agent, date, detached };
-        Self { run, session, account, deadline, reserved: Mutex::default() }
+        Self { run, session, account, deadline, waits: Waits::default(), reserved: Mutex::default() }
     }
 
     /// How long an attempt may take: its own deadline, or what is left of the session's.
     fn time_left(&self, timeout: Duration) -> Duration {
         let Some(deadline) = self.deadline else { return timeout };
-        let left = deadline.duration_since(self.run.services.clock.now());
-        timeout.min(Duration::try_from(left).unwrap_or(Duration::ZERO))
+        let now = self.run.services.clock.now();
+        let deadline = deadline.checked_add(self.waits.of("", now)).unwrap_or(deadline);
+        timeout.min(Duration::try_from(deadline.duration_since(now)).unwrap_or(Duration::ZERO))
     }
 
     fn is_late(&self) -> bool {
-        self.deadline.is_some_and(|deadline| self.run.services.clock.now() >= deadline)
+        self.time_left(Duration::MAX).is_zero()
+    }
+
+    /// One of the process's places, when there is one.
+    async fn place<'p>(&self, path: &StepPath, places: &'p Semaphore) -> Option<SemaphorePermit<'p>> {
+        if let Ok(place) = places.try_acquire() {
+            return Some(place);
+        }
+        let _waiting = Waiting::new(self, path);
+        // The semaphore is never closed; without a place the call is made all the same.
+        places.acquire().await.ok()
     }
 
     /// One attempt, cancelled at its deadline. Where the session's time is up, nothing is sent.
@@ -119,8 +132,7 @@ impl LiveHost {
                 cost_usd: usage.as_ref().and_then(&price),
             };
             let place = match places {
-                // The semaphore is never closed; without a place the call is made all the same.
-                Some(places) => places.acquire().await.ok(),
+                Some(places) => self.place(path, places).await,
                 None => None,
             };
             let result = self.attempt(options.timeout, call()).await;
@@ -184,6 +196,25 @@ impl LiveHost {
             writes,
         };
         self.run.services.record.commit(commit).await.map_err(stop_of)
+    }
+}
+
+/// A call that waits for a place, until it has one or is given up.
+struct Waiting<'h> {
+    host: &'h LiveHost,
+    path: &'h StepPath,
+}
+
+impl<'h> Waiting<'h> {
+    fn new(host: &'h LiveHost, path: &'h StepPath) -> Self {
+        host.waits.begin(path, host.run.services.clock.now());
+        Self { host, path }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.host.waits.end(self.path, self.host.run.services.clock.now());
     }
 }
 
@@ -315,6 +346,10 @@ impl Host for LiveHost {
 
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
         self.run.services.clock.sleep(duration)
+    }
+
+    fn waited(&self, scope: &str) -> Duration {
+        self.waits.of(scope, self.run.services.clock.now())
     }
 
     fn request<'a>(&'a self, at: ContentHash) -> BoxFuture<'a, Option<Value>> {

@@ -22,6 +22,7 @@ pub mod simulate;
 mod spoken;
 pub mod stopping;
 mod summarise;
+mod waiting;
 pub mod worker;
 
 pub use load::document;

@@ -89,6 +89,12 @@ pub trait Host: Send + Sync {
     /// Resolves after the duration: a guard's deadline. Never, on a replay.
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
 
+    /// For how long, up to now, some call in the scope or below it has waited for its turn to be sent. A
+    /// guard's deadline does not count it: who waits in our own queue has not been slow.
+    fn waited(&self, _scope: &str) -> Duration {
+        Duration::ZERO
+    }
+
     /// The recorded document that a step asked with; `None` where it cannot be had.
     fn request<'a>(&'a self, at: ContentHash) -> BoxFuture<'a, Option<Value>>;
 }

@@ -11,7 +11,11 @@ use futures::future::{Either, select, try_join_all};
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::sync::Arc;
 use std::time::Duration;
+
+/// The least time that a guard gives back at once.
+const LEAST_PATIENCE: Duration = Duration::from_millis(10);
 
 /// A part of a session: takes the scope that it works in.
 pub type Branch<'a, T> = Box<dyn FnOnce(Ctx) -> BoxFuture<'a, Result<T, Stop>> + Send + 'a>;
@@ -91,7 +95,8 @@ impl Ctx {
         branches.into_iter().map(|(key, branch)| Ok(branch(self.child(key)?))).collect()
     }
 
-    /// Runs the body in a child scope under a deadline. At the deadline the body is dropped, which
+    /// Runs the body in a child scope under a deadline, which does not count for how long its calls wait for
+    /// their turn to be sent. At the deadline the body is dropped, which
     /// cancels its calls. A timeout or a failure is committed as the scope's verdict; a run on the tape
     /// returns a recorded verdict without running the body, and a branch copies its parent's, with what
     /// the body did. A resumed, unfinished body gets the whole
@@ -133,8 +138,8 @@ impl Ctx {
                 return Err(Stop::Misuse(format!("{} is no verdict", step.path)));
             }
         }
-        let sleep = session.host().sleep(deadline);
-        match select(body(self), sleep).await {
+        let patience = Box::pin(patience(Arc::clone(&session), scope.clone(), deadline));
+        match select(body(self), patience).await {
             Either::Left((ended, _)) => match ended? {
                 Ok(value) => Ok(Verdict::Ok(value)),
                 // The tape of a replay has every verdict that there was.
@@ -152,6 +157,22 @@ impl Ctx {
                 Ok(Verdict::TimedOut)
             }
         }
+    }
+}
+
+/// Resolves when the time is up; the time for which the scope's calls waited to be sent comes on top.
+async fn patience(session: Arc<Session>, scope: String, deadline: Duration) {
+    let mut given = deadline;
+    session.host().sleep(deadline).await;
+    loop {
+        let due = deadline.saturating_add(session.host().waited(&scope));
+        if due <= given {
+            return;
+        }
+        // One that has just begun to wait is not asked after at every tick.
+        let more = (due - given).max(LEAST_PATIENCE);
+        given = given.saturating_add(more);
+        session.host().sleep(more).await;
     }
 }
 

@@ -37,7 +37,8 @@ pub(super) fn start(common: &Common, config: &Config, usual: &str) -> Result<()>
     let log = tracing_subscriber::registry().with(filter);
     match config.log_format {
         LogFormat::Text => {
-            log.with(layer().with_writer(|| Lines).with_ansi(io::IsTerminal::is_terminal(&io::stderr()))).init();
+            log.with(layer().with_writer(|| Lines).with_ansi(io::IsTerminal::is_terminal(&io::stderr())))
+                .init();
         }
         LogFormat::Json => log.with(layer().with_writer(|| Lines).json()).init(),
     }

@@ -5,6 +5,7 @@ use papertape_agents::config::AgentConfig;
 use papertape_core::id::{JobId, Symbol};
 use papertape_core::message::{FailureKind, ModelRequest};
 use papertape_core::record::JobStatus;
+use papertape_core::tape::{OutcomeKind, State};
 use papertape_runtime::config::Branch;
 use papertape_runtime::replay;
 use papertape_testkit::data::SmallData;
@@ -123,4 +124,42 @@ fn a_nodes_deadline_ends_its_call() {
     assert_eq!(metadata["research"]["timed_out_nodes"], json!(["Bull Researcher", "Bear Researcher"]));
     assert_eq!(metadata["research"]["degraded_reason"], "bull_researcher_timeout");
     replays(&stage, &job);
+}
+
+// Goal: what a call waits for one of the process's places is no slowness of the desk: eight nodes of two
+// symbols share one place, each answers within its own deadline, and none is degraded; a session's time
+// does not count the wait either.
+#[test]
+fn waiting_for_a_place_degrades_nothing() {
+    let mut stage = stage();
+    stage.places = 1;
+    let job = queue(&stage, "queued", None);
+    let models = stage.models(|_, request| plays(request).taking(secs(20)));
+    let end = stage.run(&job, &models);
+    assert_eq!(end.status, JobStatus::Completed, "{end:?}");
+    for day in 0..3 {
+        let kept = stage.kept(&job, day);
+        let rows = kept.rows();
+        let guards = rows.iter().filter(|row| row.path.kind() == "guard").collect::<Vec<_>>();
+        assert!(guards.is_empty(), "{guards:?}");
+    }
+    let asked = u64::try_from(models.sent().len()).expect("a few");
+    assert_eq!(stage.clock.elapsed(), secs(20 * asked), "one after the other");
+
+    // A node that is slow itself is cut all the same, after its own time.
+    let mut stage = self::stage();
+    stage.places = 1;
+    let job = queue(&stage, "slow", None);
+    let slow = |request: &ModelRequest| role(request) == "Bull Researcher";
+    let models =
+        stage.models(move |_, request| plays(request).taking(secs(if slow(request) { 31 } else { 20 })));
+    stage.run(&job, &models);
+    let kept = stage.kept(&job, 0);
+    let cut: Vec<String> = kept
+        .rows()
+        .iter()
+        .filter(|row| row.state == State::Done(OutcomeKind::TimedOut) && row.path.kind() == "guard")
+        .map(|row| row.path.node().to_owned())
+        .collect();
+    assert_eq!(cut, ["Bull Researcher#1", "Bull Researcher#1"], "of two symbols");
 }
