@@ -32,6 +32,14 @@ pub enum PlanRefusal {
     /// A text must not be empty.
     #[error("the {0} is empty")]
     Empty(&'static str),
+    /// A text has a character that no text of a plan has.
+    #[error("the {field} holds the control character U+{:04X}", u32::from(*found))]
+    Control {
+        /// Which text.
+        field: &'static str,
+        /// The first such character.
+        found: char,
+    },
     /// A text is too long.
     #[error("the {field} has more than {most} characters")]
     TooLong {

@@ -132,7 +132,7 @@ pub struct Written {
 
 impl NewPlan {
     /// # Errors
-    /// An empty or too long name, or a too long goal.
+    /// An empty or too long name, a too long goal, a control character in one of them.
     pub fn check(&self) -> Result<(), PlanRefusal> {
         name(&self.name)?;
         text("goal", &self.goal)
@@ -141,7 +141,7 @@ impl NewPlan {
 
 impl PlanChanges {
     /// # Errors
-    /// An empty or too long name, or a too long goal.
+    /// An empty or too long name, a too long goal, a control character in one of them.
     pub fn check(&self) -> Result<(), PlanRefusal> {
         self.name.as_deref().map_or(Ok(()), name)?;
         self.goal.as_deref().map_or(Ok(()), |goal| text("goal", goal))
@@ -166,11 +166,23 @@ fn name(name: &str) -> Result<(), PlanRefusal> {
     if name.trim().is_empty() {
         return Err(PlanRefusal::Empty("name"));
     }
+    without("name", name, is_control)?;
     at_most("name", name, MOST_NAME_CHARS)
 }
 
 fn text(field: &'static str, text: &str) -> Result<(), PlanRefusal> {
+    without(field, text, |c| is_control(c) && !matches!(c, '\n' | '\r' | '\t'))?;
     at_most(field, text, MOST_TEXT_CHARS)
+}
+
+/// Control characters, and those that turn the direction of the text that follows: in a terminal or a list
+/// they would show something else than what is there.
+fn is_control(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn without(field: &'static str, text: &str, is_bad: impl Fn(char) -> bool) -> Result<(), PlanRefusal> {
+    text.chars().find(|c| is_bad(*c)).map_or(Ok(()), |found| Err(PlanRefusal::Control { field, found }))
 }
 
 fn at_most(field: &'static str, text: &str, most: usize) -> Result<(), PlanRefusal> {

@@ -3,7 +3,8 @@
 use papertape_core::action::Origin;
 use papertape_core::id::JobId;
 use papertape_core::plan::{
-    MOST_DEPTH, MOST_TASKS, NewTask, PlanId, PlanRefusal, Task, TaskChanges, TaskId, TaskWrite, Tree,
+    MOST_DEPTH, MOST_TASKS, NewTask, PlanChanges, PlanId, PlanRefusal, Task, TaskChanges, TaskId, TaskWrite,
+    Tree,
 };
 use papertape_core::time::{Timestamp, from_micros};
 use proptest::prelude::*;
@@ -130,6 +131,14 @@ fn a_deleted_task_leaves_nothing_behind() {
 fn a_plan_is_bounded() {
     let mut tree = Tree::new(PlanId(1), []);
     assert_eq!(refused(&mut tree, &new("  ", None, &[])), PlanRefusal::Empty("name"));
+    for (name, found) in
+        [("a\0b", '\0'), ("a\nb", '\n'), ("a\u{1b}[2J", '\u{1b}'), ("a\u{202e}b", '\u{202e}')]
+    {
+        assert_eq!(refused(&mut tree, &new(name, None, &[])), PlanRefusal::Control { field: "name", found });
+    }
+    let goal = |goal: &str| PlanChanges { goal: Some(goal.to_owned()), ..PlanChanges::default() }.check();
+    assert_eq!(goal("two lines,\n\tone set in"), Ok(()));
+    assert_eq!(goal("a\0b"), Err(PlanRefusal::Control { field: "goal", found: '\0' }));
     let long = refused(&mut tree, &new(&"x".repeat(201), None, &[]));
     assert_eq!(long, PlanRefusal::TooLong { field: "name", most: 200 });
     for id in 1..=i64::from(MOST_DEPTH) + 1 {

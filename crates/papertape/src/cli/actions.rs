@@ -2,7 +2,7 @@
 
 use super::failure::of_view;
 use super::output::{json, note, say, table, text_of};
-use super::way::job_named;
+use super::way::any_job_named;
 use super::{Common, Outcome, way};
 use crate::config::Config;
 use crate::view::{self, ActionsQuery, LogEntry};
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 /// Which actions.
 #[derive(Debug, Args)]
 pub(super) struct ActionsArgs {
-    /// The job, or `latest`
+    /// The job, or `latest` of any kind
     job: String,
     /// How many rows at most, 1 to 500 [default: the newest 200]
     #[arg(long, value_name = "COUNT")]
@@ -28,7 +28,7 @@ pub(super) struct ActionsArgs {
 /// Shows a job's action log.
 pub(super) async fn actions(common: &Common, config: Config, args: ActionsArgs) -> Outcome {
     let app = way::to_read(config).await?;
-    let job = job_named(&app, &args.job).await?;
+    let job = any_job_named(&app, &args.job).await?;
     let query = ActionsQuery { cursor: args.cursor, before: args.before, limit: args.limit };
     let answer = view::actions(&app, None, job.as_str(), query).await.map_err(of_view)?;
     if common.json {

@@ -134,6 +134,14 @@ impl Talk<'_> {
                 _ = self.stop.stopped() => None,
             };
             let Some(line) = line else { break };
+            let line = match line {
+                Ok(line) => line,
+                Err(error) if is_terminal => {
+                    note!("{error}");
+                    continue;
+                }
+                Err(error) => return Err(usage(format!("what is said cannot be read: {error}"))),
+            };
             match line.trim() {
                 "" => {}
                 "/quit" | "/exit" => break,
@@ -265,11 +273,13 @@ fn of_asking(error: AskError) -> anyhow::Error {
 }
 
 /// Lines as they are typed. The thread that waits for them goes with the process.
-fn typed() -> mpsc::Receiver<String> {
+fn typed() -> mpsc::Receiver<std::io::Result<String>> {
     let (sender, lines) = mpsc::channel(1);
     std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines().map_while(std::result::Result::ok) {
-            if sender.blocking_send(line).is_err() {
+        // A line that cannot be read is told, and those behind it are read all the same where they can be.
+        for line in std::io::stdin().lock().lines() {
+            let is_over = line.as_ref().is_err_and(|error| error.kind() != std::io::ErrorKind::InvalidData);
+            if sender.blocking_send(line).is_err() || is_over {
                 return;
             }
         }

@@ -16,24 +16,57 @@ macro_rules! note {
 }
 pub(super) use note;
 
-/// A line to stderr.
+/// A line to stderr, as [`visible`].
 pub(super) fn to_stderr(text: impl Display) {
+    let text = visible(&text.to_string());
     progress::above_the_bars(|| {
         let _ = writeln!(io::stderr().lock(), "{text}");
     });
 }
 
-/// A text and a line end to stdout.
+/// A text and a line end to stdout, as [`visible`].
 pub(super) fn say(text: impl Display) -> Result<()> {
+    as_it_is(&visible(&text.to_string()))
+}
+
+/// A value as JSON to stdout.
+pub(super) fn json<T: Serialize + ?Sized>(value: &T) -> Result<()> {
+    as_it_is(&serde_json::to_string_pretty(value)?)
+}
+
+fn as_it_is(text: &str) -> Result<()> {
     progress::above_the_bars(|| {
         let mut out = Stdout::open();
         writeln!(out, "{text}").and_then(|()| out.flush()).context("stdout cannot be written")
     })
 }
 
-/// A value as JSON to stdout.
-pub(super) fn json<T: Serialize + ?Sized>(value: &T) -> Result<()> {
-    say(serde_json::to_string_pretty(value)?)
+/// What a table's head is set in: the only control sequences that a command prints itself.
+const BOLD: [&str; 2] = ["\u{1b}[1m", "\u{1b}[0m"];
+
+/// A text of models and pages must not steer a terminal: control characters, and those that turn the
+/// direction of text, are shown as `\u{1b}`.
+fn visible(text: &str) -> String {
+    let steers = |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || turns(c);
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(steers) {
+        shown.push_str(&rest[..at]);
+        rest = &rest[at..];
+        if let Some(own) = BOLD.iter().find(|own| rest.starts_with(**own)) {
+            shown.push_str(own);
+            rest = &rest[own.len()..];
+        } else if let Some(c) = rest.chars().next() {
+            shown.extend(c.escape_unicode());
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+    shown.push_str(rest);
+    shown
+}
+
+fn turns(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Stdout, for as long as somebody reads it.
@@ -215,5 +248,14 @@ mod tests {
         let lines = "| one two three four\n| five six\n|\n|   a list of many\n|   many words";
         assert_eq!(wrap(text, 22, "| "), lines);
         assert_eq!(wrap("a 0123456789012345678901234", 22, "  "), "  a\n  01234567890123456789\n  01234");
+    }
+
+    /// Goal: no text of others steers a terminal, and what is text stays as it is.
+    #[test]
+    fn control_characters_are_shown() {
+        let bold = "\u{1b}[1mname\u{1b}[0m\n\tIBM 收益 — é";
+        assert_eq!(visible(bold), bold);
+        let shown = visible("a\u{1b}[31mb\u{7}\r\u{202e}c\u{9b}2J\0");
+        assert_eq!(shown, r"a\u{1b}[31mb\u{7}\u{d}\u{202e}c\u{9b}2J\u{0}");
     }
 }

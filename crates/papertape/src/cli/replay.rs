@@ -5,10 +5,11 @@ use super::output::{count, json, note, say};
 use super::way::job_named;
 use super::{Common, Outcome, way};
 use crate::config::Config;
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
 use clap::Args;
 use papertape_core::ports::Queue as _;
 use papertape_runtime::replay;
+use papertape_runtime::worker::SIMULATE;
 use serde_json::json;
 use std::process::ExitCode;
 
@@ -24,6 +25,12 @@ pub(super) async fn replay(common: &Common, config: Config, args: ReplayArgs) ->
     let app = way::to_read(config).await?;
     let job = job_named(&app, &args.job).await?;
     let row = app.store.job(&job).await?.ok_or_else(|| super::failure::no_job(&args.job))?;
+    if row.kind != SIMULATE {
+        let kind = &row.kind;
+        bail!(
+            "a job of the kind `{kind}` has no days to replay; `papertape actions {job}` shows what it did"
+        );
+    }
     let report = Box::pin(replay::run(&app.services, &row)).await.map_err(|error| anyhow!(error))?;
     let is_equal = report.faults.is_empty();
     if common.json {

@@ -10,6 +10,7 @@ use crate::config::Config;
 use anyhow::{Context as _, Result};
 use papertape_core::id::JobId;
 use papertape_core::ports::Queue as _;
+use papertape_runtime::worker::SIMULATE;
 use papertape_store::{JobFilter, PageRequest, StoreError};
 
 /// How a command that writes comes to the record.
@@ -98,13 +99,22 @@ fn there_is_a_record(config: &Config) -> Result<()> {
     Ok(())
 }
 
-/// The job that is named, where `latest` is the newest one.
+/// The job that is named, where `latest` is the newest backtest.
 pub(super) async fn job_named(app: &App, job: &str) -> Result<JobId> {
+    named(app, job, Some(SIMULATE)).await
+}
+
+/// The job that is named, where `latest` is the newest one of any kind.
+pub(super) async fn any_job_named(app: &App, job: &str) -> Result<JobId> {
+    named(app, job, None).await
+}
+
+async fn named(app: &App, job: &str, kind: Option<&str>) -> Result<JobId> {
     if job.is_empty() || job.contains('\0') {
         return Err(usage("a job's id is a text"));
     }
     if job == "latest" {
-        return latest(app).await?.ok_or_else(|| not_found("there are no jobs yet"));
+        return latest(app, kind).await?.ok_or_else(|| not_found("there are no jobs yet"));
     }
     let id = JobId::new(job);
     match app.store.job(&id).await? {
@@ -113,13 +123,14 @@ pub(super) async fn job_named(app: &App, job: &str) -> Result<JobId> {
     }
 }
 
-/// The newest job that has done, or is to do, something; else the newest one.
-async fn latest(app: &App) -> Result<Option<JobId>> {
-    let newest = app.store.jobs(&JobFilter::default(), &PageRequest::first(200)).await?;
+/// The newest job; of backtests the newest that has done, or is to do, something, where there is one.
+async fn latest(app: &App, kind: Option<&str>) -> Result<Option<JobId>> {
+    let filter = JobFilter { kind: kind.map(str::to_owned), ..JobFilter::default() };
+    let newest = app.store.jobs(&filter, &PageRequest::first(200)).await?;
     let jobs = newest.items;
     let works = jobs.iter().find(|item| {
         let days = item.days;
-        days.completed + days.failed + days.queued + days.running > 0
+        kind.is_none() || days.completed + days.failed + days.queued + days.running > 0
     });
     Ok(works.or(jobs.first()).map(|item| item.job.id.clone()))
 }

@@ -139,7 +139,9 @@ impl From<PlanRefusal> for ViewError {
             PlanRefusal::TooManyTasks => return Self::Busy(message),
             PlanRefusal::NoParent(_) | PlanRefusal::BelowItself | PlanRefusal::TooDeep => "parent_id",
             PlanRefusal::NoDependency(_) | PlanRefusal::Cycle(_) => "dependencies",
-            PlanRefusal::Empty(field) | PlanRefusal::TooLong { field, .. } => field,
+            PlanRefusal::Empty(field)
+            | PlanRefusal::Control { field, .. }
+            | PlanRefusal::TooLong { field, .. } => field,
         };
         Self::bad(field, message)
     }

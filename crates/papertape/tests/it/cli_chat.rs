@@ -55,6 +55,40 @@ fn lines_are_a_conversation() {
     assert!(!out.contains("plan(s)"), "nothing is read behind /quit: {out}");
 }
 
+/// Goal: a line that is no text is told; none is dropped in silence.
+#[test]
+fn a_line_that_is_no_text_is_told() {
+    let tool = Tool::new();
+    let mut child = tool
+        .command(&["chat", "--language", "en"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    child.stdin.take().expect("a pipe").write_all(b"list plans\nbad \xff\xfe\nhelp\n").expect("is read");
+    let output = child.wait_with_output().expect("ends");
+    assert_eq!(output.status.code(), Some(2), "{output:#?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("0 plan(s)"), "{output:#?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("what is said cannot be read"), "{output:#?}");
+}
+
+/// Goal: a conversation has no days: what a replay of it says is no damage, and `latest` is never one where a
+/// backtest is meant.
+#[test]
+fn a_conversation_is_not_replayed() {
+    let tool = Tool::new();
+    let answer = tool.json(&["chat", "list plans", "--language", "en"]);
+    let job = answer["job_id"].as_str().expect("a job");
+    let refused = tool.ends(&["replay", job], 1);
+    assert!(refused.err.contains("kind `chat_action` has no days to replay"), "{refused:#?}");
+    tool.ok(&["run", "--model", "house::momentum", "--start", "2012-10-01", "--end", "2012-10-01"]);
+    let later = tool.json(&["chat", "list plans", "--language", "en"]);
+    let rows = tool.json(&["actions", "latest"]);
+    assert_eq!(rows["job_id"], later["job_id"], "the newest of any kind: {rows:#}");
+    tool.ok(&["replay", "latest"]);
+}
+
 /// Goal: what cannot be asked is refused with the usual exit codes, and a model that cannot be called is told.
 #[test]
 fn refusals_have_their_codes() {
