@@ -6,6 +6,7 @@ mod explain;
 pub mod keys;
 mod load;
 mod otlp;
+mod server;
 mod settings;
 
 use anyhow::{Context as _, Result, anyhow, bail};
@@ -25,6 +26,7 @@ pub use auth::{AccessToken, AuthConfig};
 pub use chat::{ChatConfig, SearchService, WebSearchConfig};
 pub use load::file_in_use;
 pub use otlp::OtlpConfig;
+pub use server::ServerConfig;
 pub use settings::{ChatSettings, JobsSettings, Settings};
 
 /// Every key, with its default. `docs/configuration.md` explains each.
@@ -194,46 +196,23 @@ pub struct WorkerConfig {
     pub poll_ms: u64,
 }
 
-impl Default for WorkerConfig {
-    fn default() -> Self {
-        Self { parallel_jobs: 4, parallel_calls: 256, lease_secs: 30, poll_ms: 500 }
+impl WorkerConfig {
+    fn check(&self) -> Result<()> {
+        above_zero(
+            "worker",
+            &[
+                ("parallel_jobs", self.parallel_jobs as u64),
+                ("parallel_calls", self.parallel_calls as u64),
+                ("lease_secs", self.lease_secs),
+                ("poll_ms", self.poll_ms),
+            ],
+        )
     }
 }
 
-/// The server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ServerConfig {
-    /// Run jobs in the server's process as well.
-    pub work: bool,
-    /// The largest request body, in bytes.
-    pub body_limit_bytes: usize,
-    /// Names, besides loopback's, that requests may come to (the `Host` header).
-    pub allowed_hosts: Vec<String>,
-    /// Origins of other sites whose pages may use the API (CORS).
-    pub allowed_origins: Vec<String>,
-    /// The most streams that one client may have open.
-    pub streams_per_client: usize,
-    /// The most connections at a time; further ones wait.
-    pub connections: usize,
-    /// Seconds within which a request's head must have come, and after which an idle connection ends.
-    pub header_timeout_secs: u64,
-    /// Seconds within which a request's body must have come.
-    pub body_timeout_secs: u64,
-}
-
-impl Default for ServerConfig {
+impl Default for WorkerConfig {
     fn default() -> Self {
-        Self {
-            work: true,
-            body_limit_bytes: 1_048_576,
-            allowed_hosts: Vec::new(),
-            allowed_origins: Vec::new(),
-            streams_per_client: 64,
-            connections: 4_096,
-            header_timeout_secs: 30,
-            body_timeout_secs: 30,
-        }
+        Self { parallel_jobs: 4, parallel_calls: 256, lease_secs: 30, poll_ms: 500 }
     }
 }
 
@@ -330,6 +309,9 @@ impl Config {
                 bail!("tools.{name}: a name is made of letters, digits and `-`");
             }
         }
+        self.server.check()?;
+        self.worker.check()?;
+        self.chat.check()?;
         self.web_search.check().map_err(|reason| anyhow!(reason))?;
         self.settings.check().map_err(|reason| anyhow!(reason))?;
         self.download.check().map_err(|reason| anyhow!(reason))?;
@@ -343,6 +325,14 @@ impl Config {
             bail!("agents: the name `{}` stands twice", twice.name);
         }
         Ok(())
+    }
+}
+
+/// Refuses keys of a table that are 0 and mean nothing then.
+fn above_zero(table: &str, keys: &[(&str, u64)]) -> Result<()> {
+    match keys.iter().find(|(_, value)| *value == 0) {
+        Some((key, _)) => bail!("{table}.{key}: it is not above 0"),
+        None => Ok(()),
     }
 }
 

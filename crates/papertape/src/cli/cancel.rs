@@ -28,6 +28,8 @@ pub(super) async fn cancel(common: &Common, config: Config, args: CancelArgs) ->
         Way::Here(app) => {
             let job = job_named(&app, &args.job).await?;
             let status = cancel_here(&app, &job).await?;
+            // What is kept beside the record follows before the process ends.
+            app.settle().await;
             (job, status)
         }
         Way::There(server) => {

@@ -19,11 +19,13 @@ use papertape_core::page::PageRequest;
 use papertape_core::ports::{ActionLog as _, Chats as _, Queue as _};
 use papertape_core::record::JobStatus;
 use papertape_runtime::stopping::{StopReason, StopSignal, Stopper};
+use papertape_store::JobFilter;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, IsTerminal as _};
 use std::process::ExitCode;
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
 /// How often a turn is looked at.
 const LOOK: Duration = Duration::from_millis(150);
@@ -49,36 +51,75 @@ pub(super) struct ChatArgs {
 /// Talks with the assistant.
 pub(super) async fn chat(common: &Common, config: Config, args: ChatArgs) -> Outcome {
     let way = way::to_write(config).await?;
-    let stopper = Stopper::default();
-    signals::listen(&stopper, || note!("stopping after the step under way; once more stops at once"))?;
-    let (reader, worker) = match &way {
-        Way::Here(app) => {
-            let (worker, signal) = (app.worker.clone(), stopper.signal());
-            (app.as_ref().clone(), Some(tokio::spawn(async move { worker.serve(signal).await })))
-        }
-        Way::There(server) => (way::to_read(server.config.clone()).await?, None),
-    };
-    let mut talk = Talk {
-        way: &way,
-        app: &reader,
-        session: session(&reader, args.session.as_deref()).await?,
-        plan: args.plan,
-        language: args.language.as_deref().and_then(|tag| tag.parse().ok()).or_else(of_terminal),
-        stop: stopper.signal(),
-        as_json: common.json,
-    };
+    let serving = Serving::start(&way).await?;
+    let mut talk = Talk::new(&way, &serving, common);
+    talk.session = session(&serving.reader, args.session.as_deref()).await?;
+    talk.plan = args.plan;
+    talk.language = args.language.as_deref().and_then(|tag| tag.parse().ok()).or_else(of_terminal);
     let outcome = match &args.message {
         Some(message) => talk.turn(message).await,
         None => talk.lines().await,
     };
-    stopper.stop(StopReason::Shutdown);
-    if let Some(worker) = worker {
-        worker.await.context("the worker broke off")?;
-    }
-    if let Way::Here(app) = &way {
-        app.settle().await;
-    }
+    serving.end(&way).await?;
     outcome
+}
+
+/// Goes on with a job of the assistant's until it has stopped, and shows what it does and comes to.
+pub(super) async fn go_on(common: &Common, way: &Way, job: &JobId) -> Outcome {
+    let serving = Serving::start(way).await?;
+    let outcome = Talk::new(way, &serving, common).go_on(job).await;
+    serving.end(way).await?;
+    outcome
+}
+
+/// What works while somebody talks: this process, where no server does.
+struct Serving {
+    /// Reads the record.
+    reader: App,
+    worker: Option<JoinHandle<()>>,
+    stopper: Stopper,
+}
+
+impl Serving {
+    async fn start(way: &Way) -> Result<Self> {
+        let stopper = Stopper::default();
+        signals::listen(&stopper, || note!("stopping after the step under way; once more stops at once"))?;
+        let (reader, worker) = match way {
+            Way::Here(app) => {
+                tell_of_unfinished(app).await?;
+                let (worker, signal) = (app.worker.clone(), stopper.signal());
+                (app.as_ref().clone(), Some(tokio::spawn(async move { worker.serve(signal).await })))
+            }
+            Way::There(server) => (way::to_read(server.config.clone()).await?, None),
+        };
+        Ok(Self { reader, worker, stopper })
+    }
+
+    async fn end(self, way: &Way) -> Result<()> {
+        self.stopper.stop(StopReason::Shutdown);
+        if let Some(worker) = self.worker {
+            worker.await.context("the worker broke off")?;
+        }
+        if let Way::Here(app) = way {
+            app.settle().await;
+        }
+        Ok(())
+    }
+}
+
+/// What was left unfinished goes on beside, and may cost: nobody is to find that out afterwards.
+async fn tell_of_unfinished(app: &App) -> Result<()> {
+    let mut unfinished = Vec::new();
+    for status in [JobStatus::Running, JobStatus::Queued] {
+        let filter = JobFilter { status: Some(status), ..JobFilter::default() };
+        let page = app.store.jobs(&filter, &PageRequest::first(100)).await?;
+        unfinished.extend(page.items.into_iter().map(|item| item.job.id));
+    }
+    if let Some(first) = unfinished.first() {
+        let jobs = if unfinished.len() == 1 { "job goes" } else { "jobs go" };
+        note!("{} unfinished {jobs} on beside this; `papertape cancel {first}` stops one", unfinished.len());
+    }
+    Ok(())
 }
 
 /// The conversation that is named.
@@ -114,7 +155,19 @@ struct Talk<'a> {
     as_json: bool,
 }
 
-impl Talk<'_> {
+impl<'a> Talk<'a> {
+    fn new(way: &'a Way, serving: &'a Serving, common: &Common) -> Self {
+        Self {
+            way,
+            app: &serving.reader,
+            session: None,
+            plan: None,
+            language: of_terminal(),
+            stop: serving.stopper.signal(),
+            as_json: common.json,
+        }
+    }
+
     /// A turn a line, until there are no more.
     async fn lines(&mut self) -> Outcome {
         let is_terminal = std::io::stdin().is_terminal();
@@ -175,20 +228,35 @@ impl Talk<'_> {
             Way::There(server) => self.say_there(server, message).await?,
         };
         self.session = Some(session.clone());
-        let status = self.follow(&job).await?;
+        self.go_on(&job).await
+    }
+
+    /// Follows a job until it has stopped, and shows what it came to.
+    async fn go_on(&mut self, job: &JobId) -> Outcome {
+        let status = self.follow(job).await?;
+        let turn = self.app.store.turn(job).await?;
         if !status.is_stopped() {
-            note!(
-                "the answer goes on when a server or another `papertape chat` runs; read it then with --session {session}"
+            let read = turn.map_or_else(
+                || format!("`papertape actions {job}` shows it then"),
+                |turn| format!("read it then with --session {}", turn.session.id),
             );
+            note!("it goes on when a server or another `papertape chat` runs; {read}");
             return Ok(ExitCode::from(STOPPED));
         }
-        let turn = self.app.store.turn(&job).await?;
-        let ChatTurn { assistant, .. } = turn.ok_or_else(|| anyhow!("job {job} answers no message"))?;
-        let assistant = view::chat_message(assistant);
-        if self.as_json {
-            json(&json!({ "session_id": session, "job_id": job, "status": status, "message": assistant }))?;
-        } else {
-            say(&assistant.content)?;
+        match turn {
+            Some(ChatTurn { session, assistant, .. }) => {
+                let assistant = view::chat_message(assistant);
+                if self.as_json {
+                    let session = session.id;
+                    json(
+                        &json!({ "session_id": session, "job_id": job, "status": status, "message": assistant }),
+                    )?;
+                } else {
+                    say(&assistant.content)?;
+                }
+            }
+            None if self.as_json => json(&json!({ "job_id": job, "status": status }))?,
+            None => note!("job {job} is {status}"),
         }
         Ok(if status == JobStatus::Completed { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
     }

@@ -1,12 +1,14 @@
 //! `papertape resume`
 
-use super::failure::of_trigger;
+use super::failure::{no_job, of_trigger};
 use super::way::{Way, job_named};
-use super::{Common, Outcome, execute, way};
+use super::{Common, Outcome, chat, execute, way};
 use crate::config::Config;
 use crate::trigger::{self, BudgetChange};
 use clap::Args;
+use papertape_core::ports::Queue as _;
 use papertape_runtime::budget::Limit;
+use papertape_runtime::worker::SIMULATE;
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive as _;
 use serde_json::{Value, json};
@@ -44,16 +46,28 @@ impl ResumeArgs {
 
 /// Resumes it.
 pub(super) async fn resume(common: &Common, config: Config, args: ResumeArgs) -> Outcome {
-    match way::to_change(config).await? {
+    let way = way::to_change(config).await?;
+    let job = match &way {
         Way::Here(app) => {
-            let job = job_named(&app, &args.job).await?;
-            trigger::resume(&app, &job, args.budget()).await.map_err(of_trigger)?;
-            execute::here(&app, common, &job).await
+            let job = job_named(app, &args.job).await?;
+            trigger::resume(app, &job, args.budget()).await.map_err(of_trigger)?;
+            job
         }
         Way::There(server) => {
             let job = server.job_named(&args.job).await?;
             server.post(&["simulate", job.as_str(), "resume"], &args.body()).await?;
-            execute::there(&server, common, &job).await
+            job
         }
+    };
+    let reader = match &way {
+        Way::Here(app) => app.as_ref().clone(),
+        Way::There(server) => way::to_read(server.config.clone()).await?,
+    };
+    let row = reader.store.job(&job).await?.ok_or_else(|| no_job(job.as_str()))?;
+    match &way {
+        // An answer of the assistant's or the work on a plan: it starts jobs of its own.
+        _ if row.kind != SIMULATE => chat::go_on(common, &way, &job).await,
+        Way::Here(app) => execute::here(app, common, &job).await,
+        Way::There(server) => execute::there(server, common, &job).await,
     }
 }

@@ -1,5 +1,7 @@
 //! The assistant's configuration.
 
+use super::above_zero;
+use anyhow::Result;
 use papertape_assistant::talk::Form;
 use papertape_core::message::ModelName;
 use papertape_runtime::budget::Limit;
@@ -31,6 +33,21 @@ pub struct ChatConfig {
     pub parallel_tasks: usize,
     /// What one turn, decomposition or execution may use.
     pub budget: Limit,
+}
+
+impl ChatConfig {
+    pub(super) fn check(&self) -> Result<()> {
+        above_zero(
+            "chat",
+            &[
+                ("max_rounds", self.max_rounds.into()),
+                ("max_attempts", self.max_attempts.into()),
+                ("call_timeout_secs", self.call_timeout_secs),
+                ("action_timeout_secs", self.action_timeout_secs),
+                ("parallel_tasks", self.parallel_tasks as u64),
+            ],
+        )
+    }
 }
 
 impl Default for ChatConfig {
@@ -112,7 +129,7 @@ impl WebSearchConfig {
         self.api_key_env.as_deref().or(self.service?.usual_key())
     }
 
-    pub(super) fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> std::result::Result<(), String> {
         let Some(service) = self.service else { return Ok(()) };
         match self.base_url.as_deref().or(service.usual_url()) {
             None => Err("web_search.base_url: give the address of your SearXNG".to_owned()),

@@ -108,6 +108,25 @@ fn refusals_have_their_codes() {
     assert!(trades.err.contains("trades nothing"), "{trades:#?}");
 }
 
+/// Goal: `resume` takes up an answer that failed, as it takes up a backtest, and says what came of it.
+#[test]
+fn an_answer_is_resumed() {
+    let nobody = "http://127.0.0.1:9/";
+    let tool = Tool::new()
+        .configured(&format!(
+            "[chat]\nmodel = 'nobody::m'\n\
+             [models.providers.nobody]\nkind = 'openai'\nbase_url = '{nobody}'\napi_key_env = 'NOBODY_API_KEY'"
+        ))
+        .with("NOBODY_API_KEY", "sk-0123456789abcdef");
+    let answer = tool.ends(&["chat", "list plans", "--json"], 1);
+    let answer: serde_json::Value = serde_json::from_str(&answer.out).expect("JSON");
+    let job = answer["job_id"].as_str().expect("a job");
+    let again = tool.ends(&["resume", job, "--json"], 1);
+    let again: serde_json::Value = serde_json::from_str(&again.out).expect("JSON");
+    assert_eq!((&again["job_id"], &again["status"]), (&answer["job_id"], &"failed".into()));
+    assert_eq!(again["session_id"], answer["session_id"]);
+}
+
 /// Goal: where a server owns the record, it answers.
 #[test]
 fn a_server_answers() {

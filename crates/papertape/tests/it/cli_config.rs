@@ -106,6 +106,28 @@ fn a_misspelt_key_is_refused_and_the_nearest_is_named() {
     );
 }
 
+/// Goal: what can never work is refused before anything begins, by its key.
+#[test]
+fn values_that_cannot_work_are_refused() {
+    let cases = [
+        ("[server]\nallowed_origins = ['*']", "server.allowed_origins: `*`"),
+        (
+            "[server]\nallowed_origins = ['https://x.example/path']",
+            "server.allowed_origins: `https://x.example/path`",
+        ),
+        ("[server]\nallowed_hosts = ['*']", "server.allowed_hosts: `*`"),
+        ("[server]\nbody_limit_bytes = 0", "server.body_limit_bytes: it is not above 0"),
+        ("[worker]\nparallel_jobs = 0", "worker.parallel_jobs: it is not above 0"),
+        ("[chat]\nmax_rounds = 0", "chat.max_rounds: it is not above 0"),
+    ];
+    for (toml, message) in cases {
+        let done = Tool::new().configured(toml).ends(&["serve"], 2);
+        assert!(done.err.contains(message), "{toml}: {done:#?}");
+    }
+    let fine = "[server]\nallowed_origins = ['https://x.example', 'http://localhost:5173']\nallowed_hosts = ['x.example:80']";
+    Tool::new().configured(fine).ok(&["config", "show"]);
+}
+
 #[test]
 fn a_misspelt_variable_is_refused_and_the_nearest_is_named() {
     let check = |name: &str, meant: &str| {

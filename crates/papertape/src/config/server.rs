@@ -1,0 +1,75 @@
+//! The server's configuration.
+
+use super::above_zero;
+use anyhow::{Result, bail};
+use reqwest::Url;
+use serde::{Deserialize, Serialize};
+
+/// The server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ServerConfig {
+    /// Run jobs in the server's process as well.
+    pub work: bool,
+    /// The largest request body, in bytes.
+    pub body_limit_bytes: usize,
+    /// Names, besides loopback's, that requests may come to (the `Host` header).
+    pub allowed_hosts: Vec<String>,
+    /// Origins of other sites whose pages may use the API (CORS).
+    pub allowed_origins: Vec<String>,
+    /// The most streams that one client may have open.
+    pub streams_per_client: usize,
+    /// The most connections at a time; further ones wait.
+    pub connections: usize,
+    /// Seconds within which a request's head must have come, and after which an idle connection ends.
+    pub header_timeout_secs: u64,
+    /// Seconds within which a request's body must have come.
+    pub body_timeout_secs: u64,
+}
+
+impl Default for ServerConfig {
+    fn default() -> Self {
+        Self {
+            work: true,
+            body_limit_bytes: 1_048_576,
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            streams_per_client: 64,
+            connections: 4_096,
+            header_timeout_secs: 30,
+            body_timeout_secs: 30,
+        }
+    }
+}
+
+impl ServerConfig {
+    /// # Errors
+    /// An origin or a host that no request can come from or to; a bound of 0.
+    pub(super) fn check(&self) -> Result<()> {
+        for origin in &self.allowed_origins {
+            let own = Url::parse(origin).map(|url| url.origin().ascii_serialization());
+            if own.as_deref() != Ok(origin) || origin == "null" {
+                bail!(
+                    "server.allowed_origins: `{origin}` is no origin; write it as a browser does, as \
+                     `https://desk.example` or `http://localhost:5173`, one by one"
+                );
+            }
+        }
+        let is_of_name = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']');
+        if let Some(host) =
+            self.allowed_hosts.iter().find(|host| host.is_empty() || !host.chars().all(is_of_name))
+        {
+            bail!("server.allowed_hosts: `{host}` is no name of a host; write `desk.example`, one by one");
+        }
+        above_zero(
+            "server",
+            &[
+                ("body_limit_bytes", self.body_limit_bytes as u64),
+                ("streams_per_client", self.streams_per_client as u64),
+                ("connections", self.connections as u64),
+                ("header_timeout_secs", self.header_timeout_secs),
+                ("body_timeout_secs", self.body_timeout_secs),
+            ],
+        )
+    }
+}
