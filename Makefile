@@ -27,7 +27,12 @@ test: cargo ## Run every check and test, stage by stage; some alone: make test S
 	@bash scripts/test.sh $(STAGES)
 
 bench: cargo ## Run the benchmarks (release profile); one alone: make bench BENCH=days
+ifneq ($(BENCH),pages)
 	cargo bench --locked --package papertape-store --package papertape --bench commits --bench spine -- $(BENCH)
+endif
+ifeq ($(filter-out pages,$(BENCH)),)
+	@bash scripts/bench-pages.sh
+endif
 
 fmt: cargo ## Format the code
 	cargo fmt --all

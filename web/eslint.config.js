@@ -24,5 +24,5 @@ export default ts.config(
     },
   },
   { files: ['src/server/**', 'src/test/**', 'src/**/*.test.*'], rules: { 'no-restricted-globals': 'off' } },
-  { files: ['scripts/**', 'e2e/**', '*.config.*'], languageOptions: { globals: { ...globals.node, ...globals.browser } } },
+  { files: ['scripts/**', 'e2e/**', 'bench/**', '*.config.*'], languageOptions: { globals: { ...globals.node, ...globals.browser } } },
 )

@@ -151,7 +151,7 @@ test('everything can be reached by the keyboard alone', async () => {
   await page.locator('.strip .day').first().waitFor()
   await page.locator('.strip .day').first().focus()
   await page.keyboard.press('ArrowRight')
-  const second = await page.evaluate(() => document.activeElement?.getAttribute('aria-label')?.slice(0, 10))
+  const second = await page.evaluate(() => document.activeElement?.getAttribute('href')?.split('/')[4])
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: second }).waitFor()
   await page.keyboard.press(']')
@@ -188,6 +188,10 @@ test('the views are accessible, light and dark', async () => {
   const { jobs } = await world.json('GET', '/jobs?limit=50')
   const desk = jobs.find((job) => job.simulation.agents[0].name === 'desk:house::momentum')
   const quarter = jobs.find((job) => job.simulation.agents.length === 3)
+  const talk = await world.json('POST', '/chat/message', { message: 'create a plan Autumn: backtest the momentum on IBM in October 2012 and compare it with buy and hold; then decompose it' })
+  await world.ended(talk.job_id, 'completed')
+  const { plans } = await world.json('GET', '/plans')
+  const plan = plans[0]
   const day = `/app/runs/${desk.job_id}/2012-10-01/desk:house::momentum`
   const views = [
     '/app/runs',
@@ -203,8 +207,11 @@ test('the views are accessible, light and dark', async () => {
     '/app/memory',
     '/app/data',
     `/app/profiles?a=${desk.job_id}&b=${desk.job_id}`,
+    `/app/runs/${quarter.job_id}?branch=true`,
     '/app/chat',
+    `/app/chat?session=${talk.session.id}`,
     '/app/plans',
+    `/app/plans?plan=${plan.id}`,
     '/app/settings',
   ]
   const found = []

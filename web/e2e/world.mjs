@@ -10,7 +10,8 @@ import { startLine } from './line.mjs'
 import { startModelServer } from './model-server.mjs'
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const PATIENCE = 30_000
+/** How long the page may take to show what it is waited for; a test that passes never comes near it. */
+const PATIENCE = Number(process.env.PATIENCE_MS ?? 30_000)
 
 export async function startWorld() {
   const home = await mkdtemp(join(tmpdir(), 'papertape-pages-'))
@@ -36,7 +37,7 @@ export async function startWorld() {
   const troubles = []
 
   async function json(method, path, body) {
-    const response = await fetch(url + path, { method, headers: { 'Content-Type': 'application/json' }, body: body && JSON.stringify(body) })
+    const response = await fetch(url + path, { method, headers: { 'Content-Type': 'application/json', 'Accept-Language': 'en' }, body: body && JSON.stringify(body) })
     const answer = await response.json()
     assert.ok(response.ok, `${method} ${path}: ${JSON.stringify(answer)}`)
     return answer

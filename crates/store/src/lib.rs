@@ -50,10 +50,10 @@ pub use follow::Follower;
 pub use papertape_core::page::{Page, PageRequest};
 pub use portable::{FileReport, PortableFiles, Projector};
 pub use read::{
-    AnalysisFilter, ArchiveRow, CompletedDay, Counts, DailyValue, DayCounts, DayRow, ExposureView, Figures,
-    GivenMemory, Instructions, JobDetails, JobEvent, JobFilter, JobOverview, JobTail, MemoryFilter,
-    MessageView, NewestJob, Remembered, ResultFilter, SessionBrief, SessionFilter, SessionResult,
-    SessionView, StepView, TradeFilter, Used,
+    AnalysisFilter, ArchiveRow, Close, CompletedDay, Counts, DailyValue, DayCounts, DayRow, ExposureView,
+    Figures, GivenMemory, Instructions, JobCurves, JobDetails, JobEvent, JobFilter, JobOverview, JobTail,
+    MemoryFilter, MessageView, NewestJob, Remembered, ResultFilter, SessionBrief, SessionFilter,
+    SessionResult, SessionView, StepView, TradeFilter, Used,
 };
 pub use store::{Store, Target};
 pub use vectors::{StoredVector, VectorFor};

@@ -1,9 +1,9 @@
 // What stands around every view: navigation, the server's health, the keys.
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { health } from '@/server/queries'
-import { type TextKey, useText } from '@/shared/i18n'
+import { type TextKey, type Translate, useText } from '@/shared/i18n'
 import { changeSettings, followSystemTheme, isDark, languageOf, useSettings } from '@/shared/settings'
 import { Icon, type IconName, Logo } from '@/shared/ui/icons'
 import { Keys, useShortcuts } from './shortcuts'
@@ -23,6 +23,11 @@ export function Shell() {
   const [showsKeys, setShowsKeys] = useState(false)
   const main = useRef<HTMLElement>(null)
   const path = useRouterState({ select: (state) => state.location.pathname })
+  const title = titleOf(path, t)
+  // Before a view's own effects: one that knows better names itself.
+  useLayoutEffect(() => {
+    document.title = title
+  }, [title])
   useShortcuts(() => setShowsKeys(true))
   useEffect(followSystemTheme, [])
   // A new view is read from its beginning, also by those who do not see it.
@@ -54,6 +59,21 @@ export function Shell() {
       {showsKeys && <Keys onClose={() => setShowsKeys(false)} />}
     </div>
   )
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/** The name of the view at this address: ten tabs of one program must be told apart. */
+function titleOf(path: string, t: Translate): string {
+  const [date, model] = path.split('/').slice(4).map(decoded)
+  const view = NAVIGATION.find((item) => path.startsWith(item.to))
+  return [date, model, view ? t(view.text) : '', 'Papertape'].filter(Boolean).join(' · ')
 }
 
 function NavItem({ to, icon, text, gap }: (typeof NAVIGATION)[number]) {

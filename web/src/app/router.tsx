@@ -23,7 +23,13 @@ const runs = createRoute({
 const run = createRoute({
   getParentRoute: () => root,
   path: '/app/runs/$jobId',
-  validateSearch: (search): { tab?: string } => ({ tab: text(search.tab) }),
+  validateSearch: (search): { tab?: string; branch?: boolean; agent?: string; date?: string; node?: string } => ({
+    tab: text(search.tab),
+    branch: search.branch ? true : undefined,
+    agent: text(search.agent),
+    date: text(search.date),
+    node: text(search.node),
+  }),
   component: lazyRouteComponent(() => import('@/features/run/RunPage'), 'RunPage'),
 })
 const session = createRoute({
@@ -63,7 +69,7 @@ const data = createRoute({
 const profiles = createRoute({
   getParentRoute: () => root,
   path: '/app/profiles',
-  validateSearch: (search): { a?: string; b?: string } => ({ a: text(search.a), b: text(search.b) }),
+  validateSearch: (search): { a?: string; b?: string; vary?: string } => ({ a: text(search.a), b: text(search.b), vary: text(search.vary) }),
   component: lazyRouteComponent(() => import('@/features/profiles/ProfilesPage'), 'ProfilesPage'),
 })
 const chat = createRoute({

@@ -1,73 +1,74 @@
-// The days of one agent as a strip: colour by the day's result, a hatched foot where research was degraded.
-import { Link } from '@tanstack/react-router'
-import { type CSSProperties, type KeyboardEvent, useRef, useState } from 'react'
-import { useFormat } from '@/shared/format'
-import { useText, useWord } from '@/shared/i18n'
+// Days, or months, side by side: colour by result, a hatched foot where research was degraded. Made of plain
+// links, one listener a strip: there may be thousands.
+import { type CSSProperties, type KeyboardEvent, memo, type MouseEvent, useRef, useState } from 'react'
 
-export interface Day {
-  date: string
-  status: string
-  /** The day's return as a fraction; `null`: not known. */
-  result: number | null
-  full: boolean | null
+export interface Cell {
+  /** The day, or the month. */
+  key: string
+  /** `gain`, `loss`, `even`, or how it stands. */
+  tone: string
+  /** How much of the full colour, 0 to 1. */
+  share: number
+  degraded: boolean
+  /** All of it in words. */
+  label: string
+  /** Where it leads; absent: it is chosen. */
+  href?: string
 }
 
 interface Props {
-  jobId: string
-  model: string
-  days: Day[]
-  /** The result at which the colour is full. */
-  scale: number
-  marked?: string | null
+  label: string
+  cells: Cell[]
+  onPick: (key: string) => void
 }
 
-export function DayStrip({ jobId, model, days, scale, marked }: Props) {
-  const t = useText()
-  const word = useWord()
-  const format = useFormat()
+export const DayStrip = memo(function DayStrip({ label, cells, onPick }: Props) {
   const strip = useRef<HTMLDivElement>(null)
   const [at, setAt] = useState(0)
+  const here = Math.min(at, cells.length - 1)
 
   const walk = (event: KeyboardEvent) => {
-    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: days.length - 1 }[event.key]
-    if (to === undefined || to < 0 || to >= days.length) return
+    const to = { ArrowRight: here + 1, ArrowLeft: here - 1, Home: 0, End: cells.length - 1 }[event.key]
+    if (to === undefined || to < 0 || to >= cells.length) return
     event.preventDefault()
     setAt(to)
-    strip.current?.querySelectorAll<HTMLElement>('.day')[to]?.focus()
+    const cell = strip.current?.children[to]
+    if (cell instanceof HTMLElement) cell.focus()
   }
-  const told = (day: Day) =>
-    [
-      day.date,
-      day.status === 'completed' ? format.change(day.result) : word('status', day.status),
-      day.full === false ? t('quality.degraded') : '',
-    ]
-      .filter(Boolean)
-      .join(', ')
-
+  const pick = (event: MouseEvent) => {
+    const cell = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-cell]') : null
+    // What opens a new tab is the browser's.
+    if (!cell?.dataset.cell || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+    event.preventDefault()
+    onPick(cell.dataset.cell)
+  }
   return (
-    // The arrow keys walk; each day is a link of its own.
-    <div className="strip" ref={strip} role="group" aria-label={t('strip.label', { agent: model })}>
-      {days.map((day, index) => {
-        const value = day.result === null || day.status !== 'completed' ? 0 : Math.min(1, Math.abs(day.result) / scale)
-        const tone = day.status !== 'completed' ? day.status : value === 0 ? 'even' : (day.result ?? 0) > 0 ? 'gain' : 'loss'
-        const style = { '--v': `${Math.round(18 + value * 82)}%` } as CSSProperties
-        const look = `day ${tone}${day.full === false ? ' degraded' : ''}${day.date === marked ? ' marked' : ''}`
-        return (
-          <Link
-            key={day.date}
-            to="/app/runs/$jobId/$date/$model"
-            params={{ jobId, date: day.date, model }}
-            className={look}
-            style={style}
-            title={told(day)}
-            aria-label={told(day)}
-            tabIndex={index === at ? 0 : -1}
-            onFocus={() => setAt(index)}
-            onKeyDown={walk}
-            preload={false}
-          />
-        )
+    // The cells are what is used; the strip only listens for them.
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
+    <div className="strip" ref={strip} role="group" aria-label={label} onKeyDown={walk} onClick={pick}>
+      {cells.map((cell, index) => {
+        const usual = {
+          className: `day ${cell.tone}${cell.degraded ? ' degraded' : ''}`,
+          style: { '--v': `${Math.round(18 + cell.share * 82)}%` } as CSSProperties,
+          'data-cell': cell.key,
+          title: cell.label,
+          'aria-label': cell.label,
+          tabIndex: index === here ? 0 : -1,
+          onFocus: () => setAt(index),
+        }
+        if (cell.href === undefined) return <button key={cell.key} type="button" {...usual} />
+        // Its words are its label: the cell is as wide as a day.
+        // eslint-disable-next-line jsx-a11y/anchor-has-content
+        return <a key={cell.key} href={cell.href} {...usual} />
       })}
     </div>
   )
+})
+
+/** Marks the cells of one day, and no others. */
+export function markCells(within: HTMLElement | null, date: string | null): void {
+  for (const marked of within?.querySelectorAll('.day.marked') ?? []) marked.classList.remove('marked')
+  if (date === null) return
+  const cells = within?.querySelectorAll(`[data-cell="${date}"], [data-cell="${date.slice(0, 7)}"]`) ?? []
+  for (const cell of cells) cell.classList.add('marked')
 }

@@ -1,7 +1,8 @@
 // An instrument's bars with what was traded on them.
-import { CandlestickSeries, createChart, createSeriesMarkers, HistogramSeries, LineSeries, type SeriesMarker, type Time } from 'lightweight-charts'
+import { CandlestickSeries, createChart, createSeriesMarkers, HistogramSeries, type IChartApi, type ISeriesApi, type ISeriesMarkersPluginApi, LineSeries, type SeriesMarker, type Time } from 'lightweight-charts'
 import { useEffect, useRef } from 'react'
 import type { Bar } from '@/server/types'
+import { useFormat } from '@/shared/format'
 import { useLanguage, useText } from '@/shared/i18n'
 import { useSettings } from '@/shared/settings'
 import { Credit } from './Credit'
@@ -15,12 +16,25 @@ interface Props {
   onPick?: (date: string) => void
 }
 
+interface Drawn {
+  chart: IChartApi
+  main: ISeriesApi<'Line' | 'Candlestick'>
+  volume: ISeriesApi<'Histogram'>
+  marks: ISeriesMarkersPluginApi<Time>
+}
+
+/** Of more bars a line says more than candles a pixel wide. */
+const MOST_CANDLES = 1500
+
 export function PriceChart({ label, bars, fills = NONE, onPick }: Props) {
   const t = useText()
+  const format = useFormat()
   const language = useLanguage()
   const settings = useSettings()
   const box = useRef<HTMLDivElement>(null)
   const heard = useRef(onPick)
+  const drawn = useRef<Drawn | null>(null)
+  const line = bars.length > MOST_CANDLES
   useEffect(() => {
     heard.current = onPick
   })
@@ -30,12 +44,33 @@ export function PriceChart({ label, bars, fills = NONE, onPick }: Props) {
     const chart = createChart(box.current, chartOptions(language === 'zh' ? 'zh-CN' : 'en-GB'))
     const up = resolved('--up')
     const down = resolved('--down')
+    const usual = { priceLineVisible: false, lastValueVisible: true }
+    const main = line
+      ? chart.addSeries(LineSeries, { ...usual, color: resolved('--series-1'), lineWidth: 1 })
+      : chart.addSeries(CandlestickSeries, { ...usual, upColor: up, downColor: down, wickUpColor: up, wickDownColor: down, borderVisible: false })
+    const volume = chart.addSeries(HistogramSeries, {
+      priceScaleId: 'volume',
+      color: `${resolved('--baseline-1')}55`,
+      priceFormat: { type: 'volume' },
+      priceLineVisible: false,
+      lastValueVisible: false,
+    })
+    chart.priceScale('volume').applyOptions({ scaleMargins: { top: 0.86, bottom: 0 } })
+    chart.priceScale('right').applyOptions({ scaleMargins: { top: 0.1, bottom: 0.2 } })
+    chart.subscribeClick((event) => {
+      if (typeof event.time === 'string') heard.current?.(event.time)
+    })
+    drawn.current = { chart, main, volume, marks: createSeriesMarkers(main, []) }
+    return () => {
+      drawn.current = null
+      chart.remove()
+    }
+  }, [language, settings, line])
+
+  useEffect(() => {
+    if (!drawn.current) return
+    const { chart, main, volume } = drawn.current
     const known = bars.filter((bar) => bar.close != null)
-    const drawn = { priceLineVisible: false, lastValueVisible: true }
-    const main =
-      known.length > 1500
-        ? chart.addSeries(LineSeries, { ...drawn, color: resolved('--series-1'), lineWidth: 1 })
-        : chart.addSeries(CandlestickSeries, { ...drawn, upColor: up, downColor: down, wickUpColor: up, wickDownColor: down, borderVisible: false })
     main.setData(
       known.map((bar) => ({
         time: bar.date as Time,
@@ -46,30 +81,20 @@ export function PriceChart({ label, bars, fills = NONE, onPick }: Props) {
         value: bar.close ?? bar.open,
       })),
     )
-    const volume = chart.addSeries(HistogramSeries, {
-      priceScaleId: 'volume',
-      color: `${resolved('--baseline-1')}55`,
-      priceFormat: { type: 'volume' },
-      priceLineVisible: false,
-      lastValueVisible: false,
-    })
     volume.setData(known.filter((bar) => bar.volume != null).map((bar) => ({ time: bar.date as Time, value: bar.volume ?? 0 })))
-    chart.priceScale('volume').applyOptions({ scaleMargins: { top: 0.86, bottom: 0 } })
-    chart.priceScale('right').applyOptions({ scaleMargins: { top: 0.1, bottom: 0.2 } })
-    const drawnMarks: SeriesMarker<Time>[] = marks(fills).map((mark) => ({
+    chart.timeScale().fitContent()
+  }, [bars, language, settings, line])
+
+  useEffect(() => {
+    const all: SeriesMarker<Time>[] = marks(fills).map((mark) => ({
       time: mark.date as Time,
       position: mark.buys ? 'belowBar' : 'aboveBar',
       shape: mark.buys ? 'arrowUp' : 'arrowDown',
       color: resolved('--accent'),
-      text: `${mark.buys ? '+' : '−'}${Math.round(mark.quantity * 100) / 100}`,
+      text: `${mark.buys ? '+' : '−'}${format.quantity(Math.round(mark.quantity * 100) / 100)}`,
     }))
-    createSeriesMarkers(main, drawnMarks)
-    chart.timeScale().fitContent()
-    chart.subscribeClick((event) => {
-      if (typeof event.time === 'string') heard.current?.(event.time)
-    })
-    return () => chart.remove()
-  }, [bars, fills, language, settings])
+    drawn.current?.marks.setMarkers(all)
+  }, [fills, format, language, settings, line])
 
   return (
     <figure className="chart">

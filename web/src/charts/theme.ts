@@ -27,7 +27,8 @@ export function chartOptions(locale: string): DeepPartial<ChartOptions> {
     localization: { locale, dateFormat: 'yyyy-MM-dd' },
     grid: { vertLines: { color: colour('--bg-hover') }, horzLines: { color: colour('--bg-hover') } },
     rightPriceScale: { borderColor: colour('--line') },
-    timeScale: { borderColor: colour('--line'), fixLeftEdge: true, fixRightEdge: true },
+    // Of years, more days than there are pixels: those of a pixel are drawn as one.
+    timeScale: { borderColor: colour('--line'), fixLeftEdge: true, fixRightEdge: true, minBarSpacing: 0.05, enableConflation: true },
     crosshair: {
       vertLine: { color: colour('--text-3'), style: LineStyle.Dotted, labelBackgroundColor: colour('--text-2') },
       horzLine: { color: colour('--text-3'), style: LineStyle.Dotted, labelBackgroundColor: colour('--text-2') },

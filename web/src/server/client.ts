@@ -40,8 +40,8 @@ export function address(path: string, names: Record<string, string | number> = {
   return text === '' ? filled : `${filled}?${text}`
 }
 
-/** Sends a request. The answer may be anything: see `send` for JSON. */
-export async function ask(url: string, init: RequestInit = {}): Promise<Response> {
+/** Sends a request. The answer may be anything: see `send` for JSON. A status may be named that is no refusal. */
+export async function ask(url: string, init: RequestInit = {}, alsoGood?: number): Promise<Response> {
   let response: Response
   try {
     const headers = { 'Accept-Language': document.documentElement.lang || 'en', ...(init.headers as Record<string, string> | undefined) }
@@ -50,7 +50,7 @@ export async function ask(url: string, init: RequestInit = {}): Promise<Response
     if (init.signal?.aborted) throw error
     throw new ApiError(0, 'offline', 'the server cannot be reached')
   }
-  if (response.ok) return response
+  if (response.ok || response.status === alsoGood) return response
   // Who is not known logs in, on a page of the server's own, and comes back here.
   if (response.status === 401) location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`)
   const body: unknown = await response.json().catch(() => null)
@@ -69,6 +69,11 @@ export async function send<T>(method: string, url: string, body?: unknown, signa
   }
   const response = await ask(url, init)
   return (response.status === 204 ? null : await response.json()) as T
+}
+
+/** Reads JSON, also of an answer with this status. */
+export async function sendOr<T>(alsoGood: number, url: string, signal: AbortSignal): Promise<T> {
+  return (await (await ask(url, { signal }, alsoGood)).json()) as T
 }
 
 type Operation<P extends keyof paths> = paths[P] extends { get: infer O } ? O : never

@@ -23,6 +23,8 @@ export type Phase = 'loading' | 'live' | 'polling' | 'lost' | 'ended' | 'missing
 export interface JobLog {
   phase: Phase
   job: LogJob | null
+  /** Has a page of it come? */
+  answered: boolean
   /** In the order of their sequence. */
   logs: LogEntry[]
   actionsSummary: ActionSummary[] | null
@@ -53,6 +55,7 @@ export interface PageQuery {
 export const NOTHING: JobLog = {
   phase: 'loading',
   job: null,
+  answered: false,
   logs: [],
   actionsSummary: null,
   hasOlder: false,
@@ -87,13 +90,16 @@ export class JobLogFollower {
     this.stop = new AbortController()
     const signal = this.stop.signal
     try {
-      if (!(await this.snapshot(signal))) return
-      while (!signal.aborted) {
-        if (await this.follow(signal)) return
-        if (!(await this.poll(signal))) return
-      }
+      if (await this.snapshot(signal)) await this.onwards(signal)
     } catch (error) {
       if (!signal.aborted) throw error
+    }
+  }
+
+  private async onwards(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      if (await this.follow(signal)) return
+      if (!(await this.poll(signal))) return
     }
   }
 
@@ -106,6 +112,33 @@ export class JobLogFollower {
     this.close()
     this.set({ phase: 'loading', failures: 0, error: null })
     await this.run()
+  }
+
+  /** Goes on with a job that had ended and runs again: what is there stays. */
+  async resume(): Promise<void> {
+    if (this.state.phase !== 'ended') return
+    this.close()
+    this.stop = new AbortController()
+    const signal = this.stop.signal
+    this.set({ phase: 'loading', failures: 0, error: null })
+    try {
+      if (await this.poll(signal, false)) await this.onwards(signal)
+    } catch (error) {
+      if (!signal.aborted) throw error
+    }
+  }
+
+  /** Every row of the log: older ones are loaded where they are not there yet. */
+  async all(): Promise<LogEntry[]> {
+    while (this.older !== null) {
+      const before: string = this.older
+      const page = await this.sources.page({ before, limit: FIRST_PAGE }, this.stop.signal)
+      if (this.older !== before) continue
+      this.older = page.before ?? null
+      this.add(page.logs ?? [])
+      this.set({ hasOlder: this.older !== null })
+    }
+    return this.state.logs
   }
 
   /** Loads the page before the oldest row that is there. */
@@ -173,10 +206,12 @@ export class JobLogFollower {
   }
 
   /** Polls until it answers; is there something to follow? */
-  private async poll(signal: AbortSignal): Promise<boolean> {
-    for (;;) {
-      await this.sources.wait(POLL_EVERY_MS, signal)
-      this.retries += 1
+  private async poll(signal: AbortSignal, waits = true): Promise<boolean> {
+    for (let first = !waits; ; first = false) {
+      if (!first) {
+        await this.sources.wait(POLL_EVERY_MS, signal)
+        this.retries += 1
+      }
       try {
         await this.newest(signal)
         this.set({ failures: 0, error: null })
@@ -228,6 +263,7 @@ export class JobLogFollower {
     this.newer = page.next_cursor ?? this.newer
     this.add(page.logs ?? [])
     this.set({
+      answered: true,
       job: { ...this.state.job, ...page.job },
       actionsSummary: page.actions_summary ?? this.state.actionsSummary,
     })

@@ -1,8 +1,8 @@
 // What can be asked, each with its key in the cache. Keys of one job begin with ['job', id], so that its
 // stream can say at once that all of them are old.
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
-import type { ChatSession, ChatSessionAnswer, Plan, PlanJob, Task } from './actions'
-import { address, ApiError, read, send } from './client'
+import type { Task } from './actions'
+import { address, ApiError, read, send, sendOr } from './client'
 import type { Bar, DayResults, Exposure, Health, RangeResults, Session, Step } from './types'
 import { hasStopped } from './types'
 
@@ -22,10 +22,7 @@ export const health = () =>
   queryOptions({
     queryKey: ['health'],
     // A server that is not well answers 503, with the same shape.
-    queryFn: async ({ signal }) => {
-      const response = await fetch('/health', { signal })
-      return (await response.json()) as Health
-    },
+    queryFn: ({ signal }) => sendOr<Health>(503, '/health', signal),
     refetchInterval: 30_000,
     retry: 1,
   })
@@ -70,7 +67,14 @@ export const status = (id: string) =>
     queryFn: ({ signal }) => read('/simulate/status/{job_id}', { job_id: id }, undefined, signal),
   })
 
-/** Returns by agent of one job; `null` where no day of it is closed. */
+/** Each agent's value and state on each day: what is drawn of a run. */
+export const curves = (id: string) =>
+  queryOptions({
+    queryKey: ['job', id, 'curves'],
+    queryFn: ({ signal }) => read('/jobs/{job_id}/curves', { job_id: id }, undefined, signal),
+  })
+
+/** Returns by agent of one job, with figures and baselines; `null` where no day of it is closed. */
 export const jobResults = (id: string) =>
   queryOptions({
     queryKey: ['job', id, 'results'],
@@ -88,15 +92,16 @@ export const dayResult = (id: string, date: string, model: string) =>
     },
   })
 
-/** All sessions of a job with what they booked, without their conversations. */
-export const jobSessions = (id: string) =>
+/** All sessions of an agent in a job with what they booked, without their conversations. */
+export const agentSessions = (id: string, model: string) =>
   queryOptions({
-    queryKey: ['job', id, 'sessions'],
+    queryKey: ['job', id, 'sessions', model],
+    enabled: model !== '',
     queryFn: async ({ signal }) => {
       const sessions: Session[] = []
       let cursor: string | undefined
       do {
-        const page = await orNull(read('/reasoning', {}, { job_id: id, limit: 200, cursor }, signal))
+        const page = await orNull(read('/reasoning', {}, { job_id: id, model, limit: 200, cursor }, signal))
         sessions.push(...(page?.sessions ?? []))
         cursor = page?.next_cursor ?? undefined
       } while (cursor)
@@ -252,45 +257,49 @@ export const archives = (filter: MemoryFilter) =>
     getNextPageParam: (page) => page.next_cursor ?? undefined,
   })
 
-// --- The assistant's. A server without it answers 404: `null`.
+// --- The assistant's.
 
 export const chats = () =>
-  queryOptions({
+  infiniteQueryOptions({
     queryKey: ['chats'],
-    queryFn: ({ signal }) =>
-      orNull(send<{ sessions: ChatSession[]; next_cursor: string | null }>('GET', '/chat/sessions?limit=100', undefined, signal)),
+    queryFn: ({ pageParam, signal }) => read('/chat/sessions', {}, { limit: 50, cursor: pageParam }, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
   })
 
+/** A conversation; its messages come newest first, and older ones by page. `null`: there is none. */
 export const chat = (id: string) =>
-  queryOptions({
+  infiniteQueryOptions({
     queryKey: ['chat', id],
-    queryFn: ({ signal }) =>
-      orNull(send<ChatSessionAnswer>('GET', address('/chat/sessions/{id}', { id }, { limit: 200 }), undefined, signal)),
+    queryFn: ({ pageParam, signal }) => orNull(read('/chat/sessions/{session_id}', { session_id: id }, { limit: 60, cursor: pageParam }, signal)),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page?.next_cursor ?? undefined,
   })
 
 export const plans = () =>
-  queryOptions({
+  infiniteQueryOptions({
     queryKey: ['plans'],
-    queryFn: ({ signal }) =>
-      orNull(send<{ plans: Plan[]; next_cursor: string | null }>('GET', '/plans?limit=100', undefined, signal)),
+    queryFn: ({ pageParam, signal }) => read('/plans', {}, { limit: 50, cursor: pageParam }, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
   })
 
 export const plan = (id: number) =>
   queryOptions({
     queryKey: ['plan', id],
-    queryFn: ({ signal }) => orNull(send<{ plan: Plan }>('GET', `/plans/${id}`, undefined, signal)),
+    queryFn: async ({ signal }) => (await orNull(read('/plans/{plan_id}', { plan_id: id }, undefined, signal)))?.plan ?? null,
   })
 
 export const planJobs = (id: number) =>
   queryOptions({
     queryKey: ['plan', id, 'jobs'],
-    queryFn: ({ signal }) => orNull(send<{ jobs: PlanJob[] }>('GET', `/plans/${id}/jobs?limit=20`, undefined, signal)),
+    queryFn: async ({ signal }) => (await orNull(read('/plans/{plan_id}/jobs', { plan_id: id }, { limit: 20 }, signal)))?.jobs ?? [],
   })
 
 export const tasks = (id: number) =>
   queryOptions({
     queryKey: ['plan', id, 'tasks'],
-    queryFn: ({ signal }) => orNull(send<{ tasks: Task[] }>('GET', `/plans/${id}/tasks`, undefined, signal)),
+    queryFn: async ({ signal }) => ((await orNull(read('/plans/{plan_id}/tasks', { plan_id: id }, undefined, signal)))?.tasks ?? []) as Task[],
   })
 
 /** A set of ticker-days under one label. */

@@ -1053,6 +1053,141 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/jobs/{job_id}/curves": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A run as it is drawn: each agent's value and state on each day
+         * @description Lists along the job's days, and nothing but what a chart needs, so that years of many agents come at once.
+         *     For figures and baselines see `/results`.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The job */
+                    job_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Its agents, day by day */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "job_id": "550e8400-e29b-41d4-a716-446655440000",
+                         *       "cancel_requested": false,
+                         *       "dates": [
+                         *         "2012-10-01",
+                         *         "2012-10-02"
+                         *       ],
+                         *       "agents": [
+                         *         {
+                         *           "model": "house::momentum",
+                         *           "is_llm": false,
+                         *           "starting_portfolio_value": 10000,
+                         *           "portfolio_values": [
+                         *             10120.5,
+                         *             null
+                         *           ],
+                         *           "statuses": [
+                         *             "completed",
+                         *             "running"
+                         *           ],
+                         *           "full_research": [
+                         *             true,
+                         *             null
+                         *           ]
+                         *         }
+                         *       ],
+                         *       "deployment_mode": "prod",
+                         *       "is_dev_mode": false,
+                         *       "preserve_dev_data": null
+                         *     }
+                         */
+                        "application/json": components["schemas"]["CurvesAnswer"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is not from 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorised */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorised",
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/jobs/{job_id}/stream": {
         parameters: {
             query?: never;
@@ -5784,10 +5919,30 @@ export interface components {
             /** @description Names of configured tool servers that it may use. */
             tools?: string[] | null;
         };
+        /** @description One agent, day by day. */
+        AgentCurve: {
+            /** @description Was it a day of full research? `null` where the day is not closed. */
+            full_research: (boolean | null)[];
+            /** @description `false`: a rule-based house model, no language model. */
+            is_llm?: boolean | null;
+            /** @description The agent. */
+            model: string;
+            /** @description Cash and holdings at each close; `null` where the day is not closed. */
+            portfolio_values: (number | null)[];
+            /**
+             * Format: double
+             * @description The portfolio value before the first day that is closed; `null` while none is.
+             */
+            starting_portfolio_value?: number | null;
+            /** @description How each day stands; `null` where the day is none of the agent's. */
+            statuses: (string | null)[];
+        };
         /** @description An agent. */
         AgentSummary: {
             /** @description `false`: a rule-based house model, no language model. */
             is_llm: boolean;
+            /** @enum {string} */
+            kind: "solo" | "desk";
             /** @description `provider::model`; from a branch's cut on, the branch's. */
             model: string;
             /** @description Its name: `model` elsewhere. */
@@ -5986,11 +6141,8 @@ export interface components {
             id: number;
             /** @description The job that answers. */
             job_id?: string | null;
-            /**
-             * @description Of the assistant's: `type` (`job_log`), `job_id` and, when it has answered, `actions_summary`,
-             *     `pending` (what waits for a confirmation) and `error`.
-             */
-            metadata: Record<string, never>;
+            /** @description More, for programs. */
+            metadata: components["schemas"]["ChatMetadata"];
             /**
              * Format: int64
              * @description Its number there, from 1.
@@ -6003,6 +6155,27 @@ export interface components {
             role: string;
             /** @description The conversation. */
             session_id: string;
+        };
+        /**
+         * @description What a message carries for programs, for the OpenAPI document; there may be more. Of a person's message
+         *     nothing of it.
+         */
+        ChatMetadata: {
+            /** @description What the turn did. */
+            actions_summary?: components["schemas"]["SummaryItem"][] | null;
+            /** @description Why the turn broke off. */
+            error?: string | null;
+            /** @description The job that answers. */
+            job_id?: string | null;
+            /** @description Actions that wait for a person's word. */
+            pending?: components["schemas"]["PendingAction"][] | null;
+            /** @description The reply without the paragraph on its actions. */
+            reply?: string | null;
+            /**
+             * @description `job_log`: a job answers, and its log can be followed.
+             * @example job_log
+             */
+            type?: string | null;
         };
         /** @description A conversation with its newest messages. */
         ChatSessionAnswer: components["schemas"]["Deployment"] & {
@@ -6110,6 +6283,17 @@ export interface components {
             quantity: number;
             /** @description The instrument. */
             symbol?: string | null;
+        };
+        /** @description The curves of a job's agents. */
+        CurvesAnswer: components["schemas"]["Deployment"] & {
+            /** @description Its agents, as the job names them. */
+            agents: components["schemas"]["AgentCurve"][];
+            /** @description Has somebody asked for it to be cancelled? */
+            cancel_requested: boolean;
+            /** @description Its trading days, oldest first: all lists of an agent are along them. */
+            dates: string[];
+            /** @description The job. */
+            job_id: string;
         };
         /** @description A day against the one before. See the metrics' formulas in the documentation. */
         DailyMetrics: {
@@ -7062,6 +7246,15 @@ export interface components {
             next_cursor?: string | null;
             /** @description The newest first. */
             open_positions: components["schemas"]["OpenPositionAnswer"][];
+        };
+        /** @description An action that is done only when a person confirms it, by its `id` in `context.confirm` or by a plain yes. */
+        PendingAction: {
+            /** @description Names it. */
+            id: string;
+            /** @description Which action it is. */
+            name: string;
+            /** @description What the person is asked. */
+            question: string;
         };
         /**
          * @description How long a period is.

@@ -2,6 +2,7 @@ import { act, renderHook, waitFor } from '@testing-library/react'
 import { http, HttpResponse } from 'msw'
 import { expect, it } from 'vitest'
 import { entry, HandClock, logJob, network, sse, streamOf } from '@/test/network'
+import type { LogJob } from './actions'
 import { FIRST_PAGE } from './jobLogFollower'
 import { useJobLog } from './useJobLog'
 
@@ -34,7 +35,7 @@ function follow(server: Server, planId?: number) {
   return { hook, log, clock, asked, next }
 }
 
-const page = (status: string, sequences: number[], rest: object = {}) =>
+const page = (status: LogJob['status'], sequences: number[], rest: object = {}) =>
   HttpResponse.json({ job: logJob(status), logs: sequences.map((n) => entry(n)), next_cursor: `c${sequences.at(-1) ?? 0}`, before: null, actions_summary: null, ...rest })
 const failing = () => HttpResponse.json({ error: 'internal_error', message: 'the server failed' }, { status: 500 })
 const sequences = (logs: { sequence: number }[]) => logs.map((one) => one.sequence)

@@ -1,19 +1,22 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
-import type { LogJob } from './actions'
+import type { LogEntry, LogJob } from './actions'
 import { type JobLog, JobLogFollower, NOTHING, type Sources } from './jobLogFollower'
 import { jobLogPage } from './jobLogPage'
 import { readStream } from './stream'
+import { hasStopped } from './types'
 import { pause } from './wait'
 
 export interface FollowedJobLog extends JobLog {
   loadOlder: () => void
   retry: () => void
+  /** Every row of it, older ones included. */
+  all: () => Promise<LogEntry[]>
 }
 
 /**
  * A job's log, as it goes on: a snapshot with its cursor, then the stream. Where the stream breaks, it polls
  * every five seconds from the cursor, gives up after five failures in a row, and tries the stream again after
- * each success. When the job has ended the log is read-only.
+ * each success. When the job has ended the log is read-only, until what is known of it says that it runs again.
  */
 export function useJobLog(
   jobId: string,
@@ -40,7 +43,13 @@ export function useJobLog(
     return () => following.close()
   }, [jobId, planId])
 
+  const runs = initialJob != null && !hasStopped(initialJob.status)
+  useEffect(() => {
+    if (runs) void follower.current?.resume()
+  }, [runs])
+
   const loadOlder = useCallback(() => void follower.current?.loadOlder(), [])
   const retry = useCallback(() => void follower.current?.retry(), [])
-  return { ...state, loadOlder, retry }
+  const all = useCallback(async () => (await follower.current?.all()) ?? [], [])
+  return { ...state, loadOlder, retry, all }
 }

@@ -1,8 +1,8 @@
 // What can be changed.
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { address, send } from './client'
-import type { ChatSent, Plan } from './actions'
-import type { Changed, Queued, Trigger } from './types'
+import type { ChatSent, NewTask, Plan, PlanJobQueued, Task, TaskChange } from './actions'
+import type { Branch, Changed, Queued, Trigger } from './types'
 
 export function useStartRun() {
   const client = useQueryClient()
@@ -30,6 +30,15 @@ export function useJobControl(jobId: string) {
   return { cancel, resume }
 }
 
+/** A job that shares this one's past up to a cut. */
+export function useBranch(jobId: string) {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: (body: Branch) => send<Queued>('POST', address('/simulate/{id}/branch', { id: jobId }), body),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['jobs'] }),
+  })
+}
+
 export function useSendChat() {
   const client = useQueryClient()
   return useMutation({
@@ -54,14 +63,41 @@ export function usePlanWrites() {
     mutationFn: (body: { name: string; goal: string }) => send<{ plan: Plan }>('POST', '/plans', body),
     onSuccess: changed,
   })
+  const change = useMutation({
+    mutationFn: ({ id, ...body }: { id: number; name: string; goal: string }) => send<{ plan: Plan }>('PATCH', address('/plans/{id}', { id }), body),
+    onSuccess: changed,
+  })
   const run = useMutation({
-    mutationFn: ({ id, what }: { id: number; what: 'decompose' | 'execute' }) =>
-      send<{ job_id: string }>('POST', `/plans/${id}/${what}`, {}),
+    mutationFn: ({ id, what, task }: { id: number; what: 'decompose' | 'execute'; task?: number }) =>
+      send<PlanJobQueued>('POST', address(`/plans/{id}/${what}`, { id }), task === undefined ? {} : { task_id: task }),
     onSuccess: changed,
   })
   const remove = useMutation({
-    mutationFn: (id: number) => send<unknown>('DELETE', `/plans/${id}`),
+    mutationFn: (id: number) => send<null>('DELETE', address('/plans/{id}', { id })),
     onSuccess: changed,
   })
-  return { create, run, remove }
+  return { create, change, run, remove }
+}
+
+/** Tasks of one plan. Moving one is a change of its parent and place. */
+export function useTaskWrites(plan: number) {
+  const client = useQueryClient()
+  const changed = () =>
+    Promise.all([
+      client.invalidateQueries({ queryKey: ['plans'] }),
+      client.invalidateQueries({ queryKey: ['plan', plan] }),
+    ])
+  const create = useMutation({
+    mutationFn: (body: NewTask) => send<{ task: Task }>('POST', address('/plans/{plan}/tasks', { plan }), body),
+    onSuccess: changed,
+  })
+  const change = useMutation({
+    mutationFn: ({ task, ...body }: TaskChange & { task: number }) => send<{ task: Task }>('PATCH', address('/plans/{plan}/tasks/{task}', { plan, task }), body),
+    onSuccess: changed,
+  })
+  const remove = useMutation({
+    mutationFn: (task: number) => send<null>('DELETE', address('/plans/{plan}/tasks/{task}', { plan, task })),
+    onSuccess: changed,
+  })
+  return { create, change, remove }
 }

@@ -11,6 +11,7 @@ export type Format = ReturnType<typeof makeFormat>
 type Maybe = number | null | undefined
 
 export function makeFormat(locale: string) {
+  const units = locale.startsWith('zh') ? UNITS.zh : UNITS.en
   const kept = new Map<string, Intl.NumberFormat>()
   const numbers = (options: Intl.NumberFormatOptions) => {
     const key = JSON.stringify(options)
@@ -23,6 +24,7 @@ export function makeFormat(locale: string) {
   const days = new Intl.DateTimeFormat(locale, { year: 'numeric', month: 'short', day: 'numeric', timeZone: 'UTC' })
   const short = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', timeZone: 'UTC' })
   const weekday = new Intl.DateTimeFormat(locale, { weekday: 'short', timeZone: 'UTC' })
+  const months = new Intl.DateTimeFormat(locale, { year: 'numeric', month: 'long', timeZone: 'UTC' })
   const instants = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' })
   const clocks = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' })
   const ago = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
@@ -79,6 +81,18 @@ export function makeFormat(locale: string) {
       const date = at(text ? `${text.slice(0, 10)}T00:00:00Z` : null)
       return date ? days.format(date) : ABSENT
     },
+    /** From one trading day to another. */
+    span: (from: string | null | undefined, to: string | null | undefined) => {
+      const [first, last] = [at(from ? `${from.slice(0, 10)}T00:00:00Z` : null), at(to ? `${to.slice(0, 10)}T00:00:00Z` : null)]
+      if (!first || !last) return [from, to].filter(Boolean).join(' – ') || ABSENT
+      // Thin spaces differ between browsers, and find nothing when they are searched for.
+      return first <= last ? days.formatRange(first, last).replace(/[\u2009\u202f]/g, ' ') : `${days.format(first)} – ${days.format(last)}`
+    },
+    /** A month, `YYYY-MM`. */
+    month: (text: string) => {
+      const date = at(`${text.slice(0, 7)}-01T00:00:00Z`)
+      return date ? months.format(date) : ABSENT
+    },
     shortDay: (text: string) => {
       const date = at(`${text.slice(0, 10)}T00:00:00Z`)
       return date ? short.format(date) : ABSENT
@@ -99,21 +113,30 @@ export function makeFormat(locale: string) {
     ago: (text: string | null | undefined, now: number) => {
       const date = at(text)
       if (!date) return ABSENT
-      const seconds = (date.getTime() - now) / 1000
+      // The reader's clock may be behind the server's: nothing is shown as to come.
+      const seconds = Math.min(0, (date.getTime() - now) / 1000)
       const [step, unit] = STEPS.find(([most]) => Math.abs(seconds) < most * 60) ?? ([86_400, 'day'] as const)
       return ago.format(Math.round(seconds / step), unit)
     },
     /** How long, from seconds. */
     duration: (seconds: Maybe) => {
-      if (seconds == null) return ABSENT
-      if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`
-      if (seconds < 60) return `${numbers({ maximumFractionDigits: seconds < 10 ? 2 : 1 }).format(seconds)} s`
-      const minutes = Math.floor(seconds / 60)
-      if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`
-      return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+      if (seconds == null || !Number.isFinite(seconds)) return ABSENT
+      const say = (value: number, unit: keyof typeof UNITS.en, digits = 0) => `${numbers({ maximumFractionDigits: digits }).format(value)}${units[unit]}`
+      if (seconds < 0.9995) return say(Math.round(seconds * 1000), 'ms')
+      if (seconds < 59.95) return say(seconds, 's', seconds < 10 ? 2 : 1)
+      // Rounded first, so that no minute has sixty seconds.
+      const whole = Math.round(seconds)
+      if (whole < 3600) return [say(Math.floor(whole / 60), 'min'), say(whole % 60, 's')].join(units.gap)
+      const minutes = Math.round(seconds / 60)
+      return [say(Math.floor(minutes / 60), 'h'), say(minutes % 60, 'min')].join(units.gap)
     },
   }
 }
+
+const UNITS = {
+  en: { ms: ' ms', s: ' s', min: ' min', h: ' h', gap: ' ' },
+  zh: { ms: ' 毫秒', s: ' 秒', min: ' 分', h: ' 小时', gap: ' ' },
+} as const
 
 const STEPS = [
   [1, 'second'],

@@ -49,7 +49,7 @@ export function entry(sequence: number, part: Partial<LogEntry> = {}): LogEntry 
   }
 }
 
-export function logJob(status: string, part: Partial<LogJob> = {}): LogJob {
+export function logJob(status: LogJob['status'], part: Partial<LogJob> = {}): LogJob {
   return {
     job_id: 'job-1',
     kind: 'chat_action',

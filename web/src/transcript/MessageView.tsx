@@ -1,4 +1,5 @@
 // One entry of a conversation: what somebody said, or a tool that was called and what it answered.
+import { memo } from 'react'
 import type { Message } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
@@ -13,7 +14,7 @@ interface Props {
   onPath?: ((path: string) => void) | undefined
 }
 
-export function MessageView({ message, showsNode, marked, onPath }: Props) {
+export const MessageView = memo(function MessageView({ message, showsNode, marked, onPath }: Props) {
   const word = useWord()
   const format = useFormat()
   const tool = message.role === 'tool'
@@ -40,7 +41,7 @@ export function MessageView({ message, showsNode, marked, onPath }: Props) {
       </div>
     </article>
   )
-}
+})
 
 function ToolName({ message }: { message: Message }) {
   const input = message.tool_input as Record<string, unknown> | null | undefined

@@ -19,7 +19,7 @@ export function inline(text: string): ReactNode[] {
 
 type Block =
   | { kind: 'heading' | 'text' | 'code'; lines: string[] }
-  | { kind: 'list'; lines: string[]; ordered: boolean }
+  | { kind: 'list'; lines: string[]; ordered: boolean; numbers: number[] }
   | { kind: 'table'; lines: string[] }
 
 export function blocks(text: string): Block[] {
@@ -39,10 +39,13 @@ export function blocks(text: string): Block[] {
       found.push({ kind: 'text', lines: [] })
     } else if (/^#{1,6} /.test(line)) {
       found.push({ kind: 'heading', lines: [line.replace(/^#+ /, '')] })
-    } else if (/^\s*([-*•]|\d+[.)]) /.test(line)) {
+    } else if (/^\s*([-*•]|\d{1,3}[.)]) /.test(line)) {
       const ordered = /^\s*\d/.test(line)
-      if (open?.kind !== 'list' || open.ordered !== ordered) found.push({ kind: 'list', ordered, lines: [] })
-      last()?.lines.push(line.replace(/^\s*([-*•]|\d+[.)]) /, ''))
+      if (open?.kind !== 'list' || open.ordered !== ordered) found.push({ kind: 'list', ordered, lines: [], numbers: [] })
+      const list = last()
+      list?.lines.push(line.replace(/^\s*([-*•]|\d{1,3}[.)]) /, ''))
+      // What is shown is what was said: the numbers are kept, wherever they begin.
+      if (list?.kind === 'list') list.numbers.push(Number(/\d+/.exec(line)?.[0] ?? 0))
     } else if (/^\|.*\|\s*$/.test(line)) {
       if (open?.kind !== 'table') found.push({ kind: 'table', lines: [] })
       last()?.lines.push(line)
@@ -72,7 +75,11 @@ function BlockView({ block }: { block: Block }) {
     case 'code':
       return <pre>{block.lines.join('\n')}</pre>
     case 'list': {
-      const items = block.lines.map((line, index) => <li key={index}>{inline(line)}</li>)
+      const items = block.lines.map((line, index) => (
+        <li key={index} value={block.ordered ? block.numbers[index] : undefined}>
+          {inline(line)}
+        </li>
+      ))
       return block.ordered ? <ol>{items}</ol> : <ul>{items}</ul>
     }
     case 'table':

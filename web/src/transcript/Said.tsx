@@ -1,5 +1,5 @@
 // What was said, or answered: words, JSON, and what is quoted in it.
-import { useState } from 'react'
+import { memo, useMemo, useState } from 'react'
 import { useText } from '@/shared/i18n'
 import { parts } from './fences'
 import { JsonView, parseJson } from './JsonView'
@@ -9,11 +9,12 @@ import { RichText } from './RichText'
 const LONG = 1800
 
 /** A text with all that it may hold. */
-export function Said({ text, plain }: { text: string; plain?: boolean }) {
+export const Said = memo(function Said({ text, plain }: { text: string; plain?: boolean }) {
   const t = useText()
+  const said = useMemo(() => parts(text), [text])
   return (
     <>
-      {parts(text).map((part, index) =>
+      {said.map((part, index) =>
         part.kind === 'own' ? (
           <Words key={index} text={part.text} plain={plain ?? false} />
         ) : (
@@ -28,10 +29,10 @@ export function Said({ text, plain }: { text: string; plain?: boolean }) {
       )}
     </>
   )
-}
+})
 
 function Words({ text, plain }: { text: string; plain: boolean }) {
-  const json = parseJson(text)
+  const json = useMemo(() => parseJson(text), [text])
   return json === undefined ? <Folding text={text} plain={plain} /> : <JsonView value={json} />
 }
 

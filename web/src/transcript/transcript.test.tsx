@@ -17,6 +17,13 @@ it('reads the little Markdown that models write', () => {
   ])
 })
 
+it('keeps the numbers of a list, over what stands between', () => {
+  render(<RichText text={'1. one\n\n- a point\n\n2. two\n\n2012. The year.\n7) seven'} />)
+  const items = [...document.querySelectorAll('ol > li')].map((item) => [(item as HTMLLIElement).value, item.textContent])
+  expect(items).toEqual([[1, 'one'], [2, 'two'], [7, 'seven']])
+  expect(screen.getByText('2012. The year.')).toBeTruthy()
+})
+
 it('shows markup of others as text', () => {
   render(<RichText text={'<img src=x onerror=alert(1)> **b** `c` [l](javascript:alert(1))'} />)
   expect(document.querySelector('img, a')).toBeNull()
@@ -47,9 +54,7 @@ it('shows rows of figures as a table, the newest of many', () => {
 
 it('holds thirty thousand messages with few of them in the page', async () => {
   const messages: Message[] = Array.from({ length: 30_000 }, (_, index) => ({ message_index: index, role: index % 2 ? 'assistant' : 'tool', content: `message ${index}`, node: 'solo#1', path: `solo#1/x#${index}`, timestamp: '2026-11-22T05:00:00Z', tool_name: 'get_price', tool_input: {} }))
-  const began = performance.now()
   await show(<Transcript messages={messages} />)
-  expect(screen.getByText('30000 messages')).toBeTruthy()
+  expect(screen.getByText('30,000 messages')).toBeTruthy()
   expect(screen.getAllByRole('article').length).toBeLessThan(60)
-  expect(performance.now() - began).toBeLessThan(5000)
 })

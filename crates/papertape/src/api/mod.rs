@@ -12,6 +12,7 @@ mod branch;
 mod cancel;
 mod chat;
 mod compare_traces;
+mod curves;
 mod dataset;
 mod datasets;
 mod desk;
@@ -92,6 +93,7 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(branch::branch))
         .routes(routes!(jobs::jobs))
         .routes(routes!(job::job))
+        .routes(routes!(curves::curves))
         .routes(routes!(stream::stream))
         .routes(routes!(plans::plans, plans::create))
         .routes(routes!(plans::plan, plans::update, plans::delete))

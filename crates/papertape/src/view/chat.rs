@@ -1,5 +1,6 @@
 //! Conversations with the assistant.
 
+use super::actions::SummaryItem;
 use super::{Deployment, ViewError, page};
 use crate::app::App;
 use papertape_core::action::Language;
@@ -65,14 +66,43 @@ pub struct ChatMessageAnswer {
     pub role: Speaker,
     /// What is said; empty until the assistant has answered.
     pub content: String,
-    /// Of the assistant's: `type` (`job_log`), `job_id` and, when it has answered, `actions_summary`,
-    /// `pending` (what waits for a confirmation) and `error`.
-    #[schema(value_type = Object)]
+    /// More, for programs.
+    #[schema(value_type = ChatMetadata)]
     pub metadata: Value,
     /// The job that answers.
     pub job_id: Option<String>,
     /// When it was written.
     pub created_at: Timestamp,
+}
+
+/// What a message carries for programs, for the OpenAPI document; there may be more. Of a person's message
+/// nothing of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ChatMetadata {
+    /// `job_log`: a job answers, and its log can be followed.
+    #[schema(example = "job_log")]
+    r#type: Option<String>,
+    /// The job that answers.
+    job_id: Option<String>,
+    /// The reply without the paragraph on its actions.
+    reply: Option<String>,
+    /// What the turn did.
+    actions_summary: Option<Vec<SummaryItem>>,
+    /// Actions that wait for a person's word.
+    pending: Option<Vec<PendingAction>>,
+    /// Why the turn broke off.
+    error: Option<String>,
+}
+
+/// An action that is done only when a person confirms it, by its `id` in `context.confirm` or by a plain yes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct PendingAction {
+    /// Names it.
+    id: String,
+    /// Which action it is.
+    name: String,
+    /// What the person is asked.
+    question: String,
 }
 
 /// A conversation with its newest messages.

@@ -3,6 +3,7 @@
 use super::actions::{Log, LogEntry, LogQuery, SummaryItem};
 use super::{Deployment, ViewError, is_llm, job_id, no_job, number, page, plain};
 use crate::app::App;
+use papertape_agents::config::AgentKind;
 use papertape_core::id::AgentName;
 use papertape_core::record::{DayStatus, JobRow, JobStatus};
 use papertape_core::time::{Date, Timestamp};
@@ -229,6 +230,9 @@ pub struct DatasetSummary {
 pub struct AgentSummary {
     /// Its name: `model` elsewhere.
     pub name: String,
+    /// How it works: `solo` or `desk`.
+    #[schema(schema_with = super::vocabulary::agent_kind)]
+    pub kind: AgentKind,
     /// `provider::model`; from a branch's cut on, the branch's.
     pub model: String,
     /// `false`: a rule-based house model, no language model.
@@ -274,11 +278,8 @@ pub async fn jobs(app: &App, query: JobsQuery) -> Result<JobsAnswer, ViewError> 
 /// # Errors
 /// No such job; the record's.
 pub async fn job_summary(app: &App, job: &str) -> Result<JobSummary, ViewError> {
-    let details = app.store.job_details(&job_id(job)?).await?.ok_or_else(|| no_job(job))?;
-    let mut used = details.used;
-    used.usage += details.used_by_summaries.usage;
-    used.cost_usd += details.used_by_summaries.cost_usd;
-    Ok(summary(details.job, count(&details.days), used))
+    let found = app.store.job_overview(&job_id(job)?).await?.ok_or_else(|| no_job(job))?;
+    Ok(summary(found.job, progress(found.days), found.used))
 }
 
 /// One job, with the newest of its action log.
@@ -368,6 +369,7 @@ fn simulation(config: &SimulationConfig) -> SimulationSummary {
         let now = changed.filter(|changed| changed.name == agent.name).unwrap_or(agent);
         AgentSummary {
             name: agent.name.to_string(),
+            kind: agent.kind,
             model: now.model.to_string(),
             is_llm: is_llm(config, &agent.name).unwrap_or(true),
         }

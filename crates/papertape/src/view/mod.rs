@@ -7,6 +7,7 @@ mod actions;
 mod bars;
 mod chat;
 mod compare_traces;
+mod curves;
 mod datasets;
 mod desk_state;
 mod health;
@@ -29,10 +30,11 @@ pub use actions::{
 };
 pub use bars::{BarAnswer, BarsAnswer, BarsQuery, bars};
 pub use chat::{
-    ChatMessageAnswer, ChatQuery, ChatSessionAnswer, ChatSessionSummary, ChatSessionsAnswer, chat_message,
-    chat_session, chat_sessions,
+    ChatMessageAnswer, ChatMetadata, ChatQuery, ChatSessionAnswer, ChatSessionSummary, ChatSessionsAnswer,
+    PendingAction, chat_message, chat_session, chat_sessions,
 };
 pub use compare_traces::{CompareQuery, compare_traces};
+pub use curves::{AgentCurve, CurvesAnswer, curves};
 pub use datasets::{DatasetAnswer, DatasetsAnswer, DatasetsQuery, dataset, datasets};
 pub use desk_state::{DeskStateAnswer, desk_state, desk_states};
 pub use health::{HealthAnswer, HealthState, health};

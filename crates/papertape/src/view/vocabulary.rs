@@ -1,5 +1,6 @@
 //! The words of statuses and roles, for the OpenAPI document.
 
+use papertape_agents::config::AgentKind;
 use papertape_core::action::{ActionKind, ActionStatus};
 use papertape_core::message::Role;
 use papertape_core::plan::TaskStatus;
@@ -18,6 +19,12 @@ pub fn job_status() -> Object {
 pub fn day_status() -> Object {
     use DayStatus::{Completed, Failed, Queued, Running, Skipped};
     words(&[Queued, Running, Completed, Failed, Skipped].map(DayStatus::as_str))
+}
+
+/// How an agent works.
+#[must_use]
+pub fn agent_kind() -> Object {
+    words(&[AgentKind::Solo, AgentKind::Desk].map(AgentKind::as_str))
 }
 
 /// How far an action is.

@@ -12,6 +12,7 @@ async fn routes(world: &World) -> Vec<(&'static str, String)> {
         ("health", "/health".to_owned()),
         ("jobs", "/jobs?kind=simulate&status=completed&limit=5".to_owned()),
         ("job", format!("/jobs/{job}")),
+        ("curves", format!("/jobs/{job}/curves")),
         ("status", format!("/simulate/status/{job}")),
         ("reasoning", format!("/reasoning?job_id={job}&date={}", DAYS[1])),
         (
@@ -150,6 +151,31 @@ async fn days_and_ranges_agree() {
     assert_eq!(held["model"], "house::buy_and_hold");
     let baseline = &held["baselines"]["buy_and_hold"]["daily_portfolio_values"];
     assert_eq!(baseline.as_array().map(Vec::len), Some(DAYS.len()));
+}
+
+/// Goal: what is drawn of a run are the values that its results have, day by day and agent by agent.
+#[tokio::test(flavor = "multi_thread")]
+async fn curves_and_results_agree() {
+    let world = World::new().await;
+    let job = &world.job;
+    let curves = world.good(&format!("/jobs/{job}/curves")).await;
+    let range = world.good(&format!("/results?job_id={job}")).await;
+    let dates = curves["dates"].as_array().expect("dates");
+    assert_eq!(dates.iter().filter_map(Value::as_str).collect::<Vec<_>>(), DAYS);
+    let agents = curves["agents"].as_array().expect("agents");
+    assert_eq!(agents.len(), range["results"].as_array().expect("results").len());
+    for agent in agents {
+        let mut results = range["results"].as_array().expect("results").iter();
+        let result = results.find(|result| result["model"] == agent["model"]).expect("the same agents");
+        assert_eq!(agent["starting_portfolio_value"], result["starting_portfolio_value"]);
+        let closes = result["daily_portfolio_values"].as_array().expect("closes").iter();
+        for (at, close) in closes.enumerate() {
+            assert_eq!(agent["portfolio_values"][at], close["portfolio_value"], "{}", close["date"]);
+            assert_eq!(agent["statuses"][at], close["status"]);
+            assert_eq!(agent["full_research"][at], close["full_research"]);
+        }
+    }
+    assert_eq!(world.get("/jobs/no-such-job/curves").await.status, 404);
 }
 
 fn number(value: &Value) -> f64 {

@@ -154,6 +154,28 @@ impl Store {
         .await
     }
 
+    /// One job as a list has it; `None` where there is none.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn job_overview(&self, job: &JobId) -> Result<Option<JobOverview>, StoreError> {
+        let id = job.clone();
+        self.read(move |db| {
+            let id = id.clone();
+            async move {
+                let sql = format!("SELECT {JOB} FROM jobs WHERE job_id = $1");
+                let Some(mut row) = db.row(&sql, params![&id]).await? else { return Ok(None) };
+                let job = read_job(&mut row)?;
+                let mut found = [JobOverview { job, days: DayCounts::default(), used: Used::default() }];
+                fill_in(db, &mut found).await?;
+                let [overview] = found;
+                Ok(Some(overview))
+            }
+            .boxed()
+        })
+        .await
+    }
+
     /// Model-days from `from` to `to` that agents of this hash have completed, in jobs that no other
     /// has replaced; by date, the newest job first. Not in jobs in which the agent had days before `from`:
     /// it came to these days from another state.
@@ -249,16 +271,22 @@ async fn jobs(
     }
     let mut page = JOBS
         .page(page, found, |item| vec![to_micros(item.job.created_at).into(), item.job.id.as_str().into()]);
-    let ids: Vec<JobId> = page.items.iter().map(|item| item.job.id.clone()).collect();
+    fill_in(db, &mut page.items).await?;
+    Ok(page)
+}
+
+/// How far the jobs are, and what they have used.
+async fn fill_in(db: &mut dyn Db, jobs: &mut [JobOverview]) -> Result<(), StoreError> {
+    let ids: Vec<JobId> = jobs.iter().map(|item| item.job.id.clone()).collect();
     let sql = "SELECT job_id, status, count(*) FROM job_details WHERE job_id IN (?) GROUP BY job_id, status";
     let mut days = by_key(db, sql, &ids, |row| Ok((row.get()?, row.get()?))).await?;
     let mut used = used(db, &ids).await?;
-    for item in &mut page.items {
+    for item in jobs {
         item.days = day_counts(days.remove(&item.job.id).unwrap_or_default());
         let (own, summaries) = used.remove(&item.job.id).unwrap_or_default();
         item.used = own.and(summaries);
     }
-    Ok(page)
+    Ok(())
 }
 
 fn day_counts(rows: Vec<(DayStatus, u64)>) -> DayCounts {
@@ -285,10 +313,19 @@ impl Used {
 
 /// What the jobs' sessions have used, and their summaries. Summed here: SQLite has no exact decimals.
 async fn used(db: &mut dyn Db, jobs: &[JobId]) -> Result<BTreeMap<JobId, (Used, Used)>, StoreError> {
-    let sql = "SELECT job_id, input_tokens, cached_tokens, output_tokens, cost_usd, detached_input_tokens,
-        detached_cached_tokens, detached_output_tokens, detached_cost_usd
-        FROM trading_sessions WHERE job_id IN (?)";
-    let rows = by_key(db, sql, jobs, |row| Ok((read_used(row)?, read_used(row)?))).await?;
+    // Sessions of the same cost together: of house models that is all of them.
+    let sql = "SELECT job_id, sum(input_tokens), sum(cached_tokens), sum(output_tokens), cost_usd,
+            sum(detached_input_tokens), sum(detached_cached_tokens), sum(detached_output_tokens),
+            detached_cost_usd, count(*)
+        FROM trading_sessions WHERE job_id IN (?) GROUP BY job_id, cost_usd, detached_cost_usd";
+    let rows = by_key(db, sql, jobs, |row| {
+        let (mut own, mut summaries) = (read_used(row)?, read_used(row)?);
+        let sessions = Decimal::from(row.get::<u64>()?);
+        own.cost_usd *= sessions;
+        summaries.cost_usd *= sessions;
+        Ok((own, summaries))
+    })
+    .await?;
     let sum = |rows: Vec<(Used, Used)>| {
         rows.into_iter()
             .fold((Used::default(), Used::default()), |sum, row| (sum.0.and(row.0), sum.1.and(row.1)))

@@ -1,6 +1,7 @@
 //! What readers ask the record for. Each question is one statement or a few, on one snapshot.
 
 mod counts;
+mod curves;
 mod ended;
 mod events;
 mod figures;
@@ -12,6 +13,7 @@ mod sessions;
 mod steps;
 
 pub use counts::Counts;
+pub use curves::{Close, JobCurves};
 pub use ended::SessionBrief;
 pub use events::{JobEvent, JobTail};
 pub use figures::Figures;

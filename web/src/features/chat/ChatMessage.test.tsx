@@ -1,6 +1,6 @@
-import { screen } from '@testing-library/react'
+import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
-import { act } from 'react'
+import { act, useState } from 'react'
 import { expect, it } from 'vitest'
 import type { ActionSummary, ChatMessageRow } from '@/server/actions'
 import { changeSettings } from '@/shared/settings'
@@ -8,7 +8,7 @@ import { answers, entry, logJob } from '@/test/network'
 import { show } from '@/test/render'
 import { ChatMessage } from './ChatMessage'
 
-const message = (part: Partial<ChatMessageRow>): ChatMessageRow => ({ id: 1, role: 'assistant', content: 'Done.', metadata: null, created_at: '2026-11-22T05:00:00Z', ...part })
+const message = (part: Partial<ChatMessageRow>): ChatMessageRow => ({ id: 1, session_id: 'chat-1', n: 2, role: 'assistant', content: 'Done.', metadata: {}, created_at: '2026-11-22T05:00:00Z', ...part })
 const summary: ActionSummary[] = [
   { order: 1, kind: 'plan_operation', name: 'create_plan', display: 'plan_operation/create_plan → 成功', success: true, message: 'plan 3' },
   { order: 2, kind: 'tool_operation', name: 'web_search', display: 'tool_operation/web_search → 失败', success: false, message: 'no search service is configured' },
@@ -44,7 +44,8 @@ it('shows the summary of actions under the bubble, open where one failed', async
   await show(<ChatMessage message={message({ metadata: { actions_summary: summary } })} />)
   const folded = screen.getByText('2 actions, 1 failed').closest('details')
   expect(folded?.open).toBe(true)
-  expect(screen.getByText(/tool_operation\/web_search → 失败/)).toBeTruthy()
+  // The reader's language, whatever the conversation's was.
+  expect(screen.getByText('tool_operation/web_search').closest('li')?.textContent).toContain('→ failed')
   expect(screen.getByText('no search service is configured')).toBeTruthy()
 })
 
@@ -60,4 +61,36 @@ it('never reads a text as HTML', async () => {
   expect(screen.getByText('bold').tagName).toBe('STRONG')
   expect(document.querySelector('script, img')).toBeNull()
   expect(screen.getByText(/<script>alert\(1\)<\/script>/)).toBeTruthy()
+})
+
+it('asks before it deletes, and says which action is confirmed', async () => {
+  const confirmed: string[][] = []
+  let refused = 0
+  const pending = [
+    { id: 'ab12', name: 'delete_plan', question: 'plan_operation/delete_plan of plan 3 deletes for good. Shall I do it?' },
+    { id: 'cd34', name: 'delete_task', question: 'task_operation/delete_task of task 7 deletes for good. Shall I do it?' },
+  ]
+  await show(<ChatMessage message={message({ metadata: { pending } })} onConfirm={(some) => confirmed.push(some.map((one) => one.id))} onRefuse={() => (refused += 1)} />)
+  const waiting = screen.getByRole('group', { name: 'Waiting for your word' })
+  await userEvent.click(within(waiting).getAllByRole('button', { name: 'Yes, do it' })[1] as HTMLElement)
+  await userEvent.click(within(waiting).getByRole('button', { name: 'Yes, all of it' }))
+  await userEvent.click(within(waiting).getByRole('button', { name: 'No, leave it' }))
+  expect(confirmed).toEqual([['cd34'], ['ab12', 'cd34']])
+  expect(refused).toBe(1)
+})
+
+it('folds the log away when the answer comes', async () => {
+  answers('/jobs/job-1', { job: logJob('completed'), logs: [entry(1)], next_cursor: null, before: null, actions_summary: null })
+  const work = { type: 'job_log', job_id: 'job-1' }
+  let answer: () => void = () => {}
+  function Turn() {
+    const [content, setContent] = useState('')
+    answer = () => setContent('Here it is.')
+    return <ChatMessage message={message({ content, metadata: work })} />
+  }
+  await show(<Turn />)
+  expect(await screen.findByText('plan_operation/create_plan')).toBeTruthy()
+  act(() => answer())
+  expect(screen.queryByText('plan_operation/create_plan')).toBeNull()
+  expect(screen.getByText('Here it is.')).toBeTruthy()
 })

@@ -1,7 +1,7 @@
 // One message of a conversation with the assistant, with the work that it set off.
-import { useState } from 'react'
+import { type MouseEvent, useState } from 'react'
 import type { ActionSummary, ChatMessageRow, PendingAction } from '@/server/actions'
-import { useText, useWord } from '@/shared/i18n'
+import { useText } from '@/shared/i18n'
 import { useSettings } from '@/shared/settings'
 import { Icon } from '@/shared/ui/icons'
 import { RichText } from '@/transcript/RichText'
@@ -13,56 +13,81 @@ interface Props {
   draft?: string | undefined
   /** Does the server want actions shown? The reader may still not. */
   showsSummary?: boolean
-  /** Says yes to an action that waits; absent: it is too late, or too early. */
-  onConfirm?: ((pending: PendingAction) => void) | undefined
+  /** Says yes to actions that wait; absent: it is too late, or too early. */
+  onConfirm?: ((pending: PendingAction[]) => void) | undefined
+  /** Lets them go. */
+  onRefuse?: (() => void) | undefined
 }
 
-export function ChatMessage({ message, draft, showsSummary = true, onConfirm }: Props) {
-  const word = useWord()
+export function ChatMessage({ message, draft, showsSummary = true, onConfirm, onRefuse }: Props) {
   const t = useText()
   const settings = useSettings()
-  const metadata = message.metadata ?? {}
+  const { metadata } = message
+  const assistant = message.role === 'assistant'
   const jobId = metadata.type === 'job_log' ? metadata.job_id : undefined
   const summary = metadata.actions_summary ?? []
   const text = message.content === '' ? (draft ?? '') : message.content
   return (
-    <article className={`bubble ${message.role}`} aria-label={word('role', message.role)}>
+    <article className={`bubble ${message.role}`} aria-label={assistant ? t('chat.assistant') : t('chat.you')}>
       {text !== '' && <RichText text={text} />}
-      {text === '' && message.role === 'assistant' && <p className="second">{t('chat.thinking')}</p>}
-      {metadata.error && <p className="down">{metadata.error}</p>}
-      {jobId !== undefined && <Work jobId={jobId} planId={metadata.plan_id ?? null} done={message.content !== ''} />}
-      {onConfirm && <Waiting pending={metadata.pending ?? []} onConfirm={onConfirm} />}
+      {text === '' && assistant && <p className="second working">{t('chat.thinking')}</p>}
+      {metadata.error && !text.includes(metadata.error) && <p className="down">{metadata.error}</p>}
+      {onConfirm && <Waiting pending={metadata.pending ?? []} onConfirm={onConfirm} onRefuse={onRefuse} />}
+      {jobId != null && <Work jobId={jobId} done={message.content !== ''} />}
       {showsSummary && settings.showActionSummary && summary.length > 0 && <Summary items={summary} />}
     </article>
   )
 }
 
 /** What is done only when somebody says yes. */
-function Waiting({ pending, onConfirm }: { pending: PendingAction[]; onConfirm: (pending: PendingAction) => void }) {
+function Waiting({ pending, onConfirm, onRefuse }: { pending: PendingAction[]; onConfirm: (pending: PendingAction[]) => void; onRefuse: Props['onRefuse'] }) {
   const t = useText()
   if (pending.length === 0) return null
   return (
-    <div className="stack">
-      {pending.map((one) => (
-        <div key={one.id} className="note warn">
-          <span className="grow">{one.question}</span>
-          <button type="button" className="button small" onClick={() => onConfirm(one)}>
-            {t('chat.confirm')}
+    <div className="note warn" role="group" aria-label={t('chat.waiting')}>
+      <Icon name="warn" />
+      <div className="grow stack">
+        {pending.map((one) => (
+          <div key={one.id} className="row wrap">
+            <span className="grow">
+              {one.question}
+            </span>
+            <button type="button" className="button small danger" onClick={() => onConfirm([one])}>
+              {t('chat.confirm')}
+            </button>
+          </div>
+        ))}
+        <div className="row wrap">
+          <span className="grow second">{t('chat.waiting.why')}</span>
+          {pending.length > 1 && (
+            <button type="button" className="button small danger" onClick={() => onConfirm(pending)}>
+              {t('chat.confirm.all')}
+            </button>
+          )}
+          <button type="button" className="button small" onClick={onRefuse}>
+            {t('chat.refuse')}
           </button>
         </div>
-      ))}
+      </div>
     </div>
   )
 }
 
-/** Open while it works, folded when it is done. */
-function Work({ jobId, planId, done }: { jobId: string; planId: number | null; done: boolean }) {
+/** Open while it works, folded when it is done, unless the reader has said otherwise. */
+function Work({ jobId, done }: { jobId: string; done: boolean }) {
   const t = useText()
-  const [open, setOpen] = useState(!done)
+  const [chosen, setChosen] = useState<boolean | null>(null)
+  const open = chosen ?? !done
+  const toggle = (event: MouseEvent) => {
+    event.preventDefault()
+    setChosen(!open)
+  }
   return (
-    <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary className="second">{t('chat.work')}</summary>
-      {open && <JobLogPanel jobId={jobId} expectType="chat_action" planId={planId} />}
+    <details open={open}>
+      <summary className="second" onClick={toggle}>
+        {t('chat.work')}
+      </summary>
+      {open && <JobLogPanel jobId={jobId} expectType="chat_action" />}
     </details>
   )
 }
@@ -76,7 +101,11 @@ function Summary({ items }: { items: ActionSummary[] }) {
       <ol>
         {items.map((item) => (
           <li key={item.order} className={item.success === false ? 'down' : ''}>
-            <span className="quiet num">{item.order}</span> {item.display}
+            <span className="quiet num">{item.order}</span>{' '}
+            <code>
+              {item.kind}/{item.name}
+            </code>
+            {item.success != null && <> → {item.success ? t('chat.succeeded') : t('chat.failed')}</>}
             {item.success === false && <Icon name="warn" />}
             {item.message && <p className="second">{item.message}</p>}
           </li>

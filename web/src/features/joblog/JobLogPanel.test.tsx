@@ -1,6 +1,7 @@
 import { act, screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { http, HttpResponse } from 'msw'
+import { useState } from 'react'
 import { describe, expect, it, vi } from 'vitest'
 import { entry, HandClock, logJob, network, streamOf, sse } from '@/test/network'
 import { show } from '@/test/render'
@@ -43,7 +44,7 @@ describe('says what kind of job it is and how it ended', () => {
 it('says so where the job is of another kind than expected', async () => {
   serve(() => page(logJob('completed', { kind: 'simulate' })))
   await show(<JobLogPanel jobId="job-1" expectType="plan_execute" />)
-  expect(await screen.findByText('expected: plan_execute')).toBeTruthy()
+  expect(await screen.findByText('expected: Plan execution')).toBeTruthy()
   expect(screen.getByText('Nothing has been logged.')).toBeTruthy()
 })
 
@@ -72,7 +73,7 @@ it('says that the line is broken, then that it is lost, and can be told to try a
   const clock = new HandClock()
   serve(() => (fails ? HttpResponse.json({ error: 'internal_error', message: 'the server failed' }, { status: 500 }) : page(logJob('running'), [entry(1)])))
   await show(<JobLogPanel jobId="job-1" sources={{ wait: clock.wait }} />)
-  expect(await screen.findByText(/The live line broke\. It is asked again every five seconds/)).toBeTruthy()
+  expect(await screen.findByText(/The live line broke\. The log is asked for every five seconds/)).toBeTruthy()
   fails = true
   for (let waits = 1; waits <= 5; waits += 1) {
     await waitFor(() => expect(clock.asked.length).toBe(waits))
@@ -102,6 +103,56 @@ it('keeps thousands of rows out of the page, and loads older ones when asked', a
   await userEvent.click(screen.getByRole('button', { name: 'Load more' }))
   await waitFor(() => expect(screen.queryByRole('button', { name: 'Load more' })).toBeNull())
   expect(screen.getByText('row 9601')).toBeTruthy()
+})
+
+it('says nothing of a log that the server has not shown yet', async () => {
+  serve(() => HttpResponse.json({ error: 'internal_error', message: 'the server failed' }, { status: 500 }))
+  const clock = new HandClock()
+  await show(<JobLogPanel jobId="job-1" sources={{ wait: clock.wait }} />)
+  expect(await screen.findByText(/The live line broke, and 1 try in a row failed/)).toBeTruthy()
+  expect(screen.queryByText('Nothing has been logged.')).toBeNull()
+})
+
+it('saves the whole log, not what is loaded of it', async () => {
+  const saved: Blob[] = []
+  URL.createObjectURL = vi.fn((blob: Blob) => (saved.push(blob), 'blob:it'))
+  URL.revokeObjectURL = vi.fn()
+  const asked: (string | null)[] = []
+  network.use(
+    http.get('/jobs/job-1', ({ request }) => {
+      const before = new URL(request.url).searchParams.get('before')
+      asked.push(before)
+      return page(logJob('completed'), [entry(before === null ? 3 : before === 'b3' ? 2 : 1)], { before: before === null ? 'b3' : before === 'b3' ? 'b2' : null }) as never
+    }),
+  )
+  await show(<JobLogPanel jobId="job-1" />)
+  await screen.findByText('1 shown')
+  await userEvent.click(screen.getByRole('button', { name: 'JSON' }))
+  await waitFor(() => expect(saved).toHaveLength(1))
+  expect(asked).toEqual([null, 'b3', 'b2'])
+  await waitFor(() => expect(screen.getByText('row 1')).toBeTruthy())
+})
+
+it('goes on with a job that runs again', async () => {
+  let status: 'cancelled' | 'running' = 'cancelled'
+  const rows = [entry(1)]
+  serve(
+    () => page(logJob(status), rows, { next_cursor: 'c1' }),
+    () => new Response(new ReadableStream({ start: (to) => to.enqueue(new TextEncoder().encode(sse('log_entry', 9, { job: logJob('running'), log_entry: entry(3, { message: 'again' }) }))) }), { headers: { 'Content-Type': 'text/event-stream' } }),
+  )
+  let runAgain: () => void = () => {}
+  function Shown() {
+    const [now, setNow] = useState(logJob('cancelled'))
+    runAgain = () => setNow(logJob('running'))
+    return <JobLogPanel jobId="job-1" initialJob={now} />
+  }
+  await show(<Shown />)
+  await screen.findByText('ended, read-only')
+  status = 'running'
+  act(() => runAgain())
+  expect(await screen.findByText('again')).toBeTruthy()
+  expect(screen.getByText('row 1')).toBeTruthy()
+  expect(screen.getByText('live')).toBeTruthy()
 })
 
 it('shows what a row has by the way, as text', async () => {

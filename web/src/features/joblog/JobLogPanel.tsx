@@ -1,6 +1,6 @@
 // A job's log, wherever one is shown: in chat, plans and runs.
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef, useState } from 'react'
+import { type UIEvent, useEffect, useRef, useState } from 'react'
 import type { LogEntry, LogJob } from '@/server/actions'
 import type { Sources } from '@/server/jobLogFollower'
 import { useJobLog } from '@/server/useJobLog'
@@ -37,7 +37,7 @@ export function JobLogPanel({ jobId, expectType, initialJob, planId, sources }: 
   }
   return (
     <section className="panel joblog" aria-label={t('log.title')}>
-      <Head job={log.job} expectType={expectType} jobId={jobId} logs={log.logs} phase={log.phase} />
+      <Head job={log.job} expectType={expectType} jobId={jobId} empty={log.logs.length === 0} phase={log.phase} all={log.all} />
       {log.phase === 'polling' && (
         <p className="joblog-line" role="status">
           {log.failures > 0 ? t('log.failing', { count: log.failures }) : t('log.polling')}
@@ -60,8 +60,10 @@ export function JobLogPanel({ jobId, expectType, initialJob, planId, sources }: 
         </p>
       )}
       {log.job?.error && <p className="joblog-line down">{log.job.error}</p>}
-      {log.phase === 'loading' && log.logs.length === 0 ? (
-        <Loading rows={3} />
+      {!log.answered ? (
+        log.phase === 'lost' ? null : (
+          <Loading rows={3} />
+        )
       ) : (
         <Entries logs={log.logs} hasOlder={log.hasOlder} loadingOlder={log.loadingOlder} onOlder={log.loadOlder} follows={log.phase === 'live'} />
       )}
@@ -73,34 +75,61 @@ interface HeadProps {
   job: LogJob | null
   expectType?: string | undefined
   jobId: string
-  logs: LogEntry[]
+  empty: boolean
   phase: string
+  all: () => Promise<LogEntry[]>
 }
 
-function Head({ job, expectType, jobId, logs, phase }: HeadProps) {
+function Head({ job, expectType, jobId, empty, phase, all }: HeadProps) {
   const t = useText()
   const word = useWord()
   const format = useFormat()
   const kind = job?.kind ?? expectType
+  const [busy, setBusy] = useState(false)
+  const [failed, setFailed] = useState<string | null>(null)
+  // What is saved is the whole log, not what happens to be loaded of it.
+  const write = async (form: 'json' | 'txt') => {
+    setBusy(true)
+    setFailed(null)
+    try {
+      const logs = await all()
+      const text = form === 'json' ? asJson(job, logs) : asText(job, logs)
+      save(`${jobId}.log.${form}`, text, form === 'json' ? 'application/json' : 'text/plain')
+    } catch (error) {
+      setFailed(error instanceof Error ? error.message : String(error))
+    }
+    setBusy(false)
+  }
   return (
     <div className="panel-head">
       <h2>{kind ? word('kind', kind) : t('log.title')}</h2>
       {job && <StatusMark status={job.status} />}
       {phase === 'live' && <span className="live">{t('live.on')}</span>}
       {phase === 'ended' && <span className="quiet">{t('log.readonly')}</span>}
-      {expectType && job?.kind && job.kind !== expectType && <Tag kind="warn">{t('log.unexpected', { kind: expectType })}</Tag>}
+      {expectType && job?.kind && job.kind !== expectType && <Tag kind="warn">{t('log.unexpected', { kind: word('kind', expectType) })}</Tag>}
       <span className="second tnum grow">
         {job?.started_at && t('log.started', { at: format.instant(job.started_at) })}
         {job?.completed_at && ` · ${t('log.ended', { at: format.instant(job.completed_at) })}`}
       </span>
-      <button type="button" className="button small" disabled={logs.length === 0} onClick={() => save(`${jobId}.log.json`, asJson(job, logs), 'application/json')}>
-        <Icon name="export" />
-        JSON
-      </button>
-      <button type="button" className="button small" disabled={logs.length === 0} onClick={() => save(`${jobId}.log.txt`, asText(job, logs), 'text/plain')}>
-        <Icon name="export" />
-        {t('log.text')}
-      </button>
+      {busy && (
+        <span className="quiet" role="status">
+          {t('log.exporting')}
+        </span>
+      )}
+      {failed && (
+        <span className="down" role="alert">
+          {failed}
+        </span>
+      )}
+      {(['json', 'txt'] as const).map((form) => {
+        const name = form === 'json' ? 'JSON' : t('log.text')
+        return (
+          <button key={form} type="button" className="button small" disabled={empty || busy} title={t('log.export', { kind: name })} onClick={() => void write(form)}>
+            <Icon name="export" />
+            {name}
+          </button>
+        )
+      })}
     </div>
   )
 }
@@ -124,11 +153,23 @@ function Entries({ logs, hasOlder, loadingOlder, onOlder, follows }: EntriesProp
     getItemKey: (index) => logs[index]?.sequence ?? index,
     overscan: 12,
   })
-  const newest = logs[logs.length - 1]?.sequence
+  const newest = logs[logs.length - 1]?.sequence ?? 0
+  // A reader who has gone up to read stays there, and is told what has come since.
+  const atEnd = useRef(true)
+  const [seen, setSeen] = useState(newest)
+  const [away, setAway] = useState(false)
+  const toEnd = () => rows.scrollToIndex(logs.length - 1, { align: 'end' })
   useEffect(() => {
-    if (follows && logs.length > 0) rows.scrollToIndex(logs.length - 1, { align: 'end' })
+    if (follows && atEnd.current && logs.length > 0) toEnd()
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [follows, newest])
+  const scrolled = (event: UIEvent<HTMLDivElement>) => {
+    const { scrollTop, scrollHeight, clientHeight } = event.currentTarget
+    atEnd.current = scrollHeight - scrollTop - clientHeight < 60
+    if (atEnd.current || !away) setSeen(newest)
+    setAway(!atEnd.current)
+  }
+  const unseen = follows && away ? newest - seen : 0
   const height = Math.min(420, rows.getTotalSize() + 1)
 
   if (logs.length === 0) return <p className="panel-body second">{t('log.empty')}</p>
@@ -144,7 +185,7 @@ function Entries({ logs, hasOlder, loadingOlder, onOlder, follows }: EntriesProp
       )}
       {/* A region that scrolls must be reached by the keyboard. */}
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div className="joblog-box" ref={box} style={{ height }} tabIndex={0} role="log" aria-label={t('log.title')}>
+      <div className="joblog-box" ref={box} style={{ height }} tabIndex={0} role="log" aria-label={t('log.title')} onScroll={scrolled}>
         <div className="transcript-space" style={{ height: rows.getTotalSize() }}>
           {rows.getVirtualItems().map((row) => {
             const entry = logs[row.index]
@@ -163,6 +204,14 @@ function Entries({ logs, hasOlder, loadingOlder, onOlder, follows }: EntriesProp
           })}
         </div>
       </div>
+      {unseen > 0 && (
+        <div className="joblog-line">
+          <button type="button" className="button small" onClick={toEnd}>
+            <Icon name="down" />
+            {t('log.newer', { count: unseen })}
+          </button>
+        </div>
+      )}
     </>
   )
 }

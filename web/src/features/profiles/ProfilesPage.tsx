@@ -1,27 +1,36 @@
 // Where the time of desks goes: two runs side by side, and which is to be preferred.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useMemo } from 'react'
 import { type Cohort, compare, jobs, type Report } from '@/server/queries'
 import type { Job } from '@/server/types'
-import { ABSENT, useFormat } from '@/shared/format'
+import { ABSENT, type Format, useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
-import { Figure, Segments } from '@/shared/ui/parts'
+import { useTitle } from '@/shared/title'
+import { Figure, Pairs } from '@/shared/ui/parts'
 import { Command, Empty, Failed, Loading, Note } from '@/shared/ui/states'
 
 const PHASES = ['analyst', 'research', 'trading', 'risk', 'portfolio'] as const
-const VARIED = ['model', 'date', 'ticker', 'max-debate-rounds'] as const
+const VARIED = ['model', 'provider', 'date', 'ticker', 'max-debate-rounds', 'max-risk-discuss-rounds', 'overall-timeout'] as const
 
-const isDesk = (job: Job) => job.kind === 'profile' || (job.simulation?.agents.some((agent) => agent.name.startsWith('desk')) ?? false)
+const isDesk = (job: Job) => job.simulation?.agents.some((agent) => agent.kind === 'desk') ?? false
 
 export function ProfilesPage() {
   const t = useText()
   const navigate = useNavigate({ from: '/app/profiles' })
   const search = useSearch({ from: '/app/profiles' })
-  const found = useInfiniteQuery(jobs({}))
-  const desks = useMemo(() => (found.data?.pages.flatMap((page) => page.jobs) ?? []).filter(isDesk), [found.data])
-  const [vary, setVary] = useState<string>('model')
+  useTitle(t('nav.profiles'))
+  const runs = useInfiniteQuery(jobs({ kind: 'simulate' }))
+  const desks = useMemo(() => (runs.data?.pages.flatMap((page) => page.jobs) ?? []).filter(isDesk), [runs.data])
+  const vary = search.vary?.split(',').filter(Boolean) ?? ['model']
   const both = search.a !== undefined && search.b !== undefined
+  const change = (part: { a?: string | undefined; b?: string | undefined; vary?: string | undefined }) => void navigate({ search: (now) => ({ ...now, ...part }), replace: true, resetScroll: false })
+  const toggle = (what: string) => change({ vary: (vary.includes(what) ? vary.filter((one) => one !== what) : [...vary, what]).join(',') || 'none' })
+  const older = runs.hasNextPage && (
+    <button type="button" className="button small" disabled={runs.isFetchingNextPage} onClick={() => void runs.fetchNextPage()}>
+      {runs.isFetchingNextPage ? t('state.loading') : t('profiles.more')}
+    </button>
+  )
   return (
     <div className="page">
       <div className="page-head">
@@ -29,21 +38,37 @@ export function ProfilesPage() {
           <h1>{t('nav.profiles')}</h1>
           <p className="second">{t('profiles.what')}</p>
         </div>
+        {older}
       </div>
-      {found.isPending && <Loading />}
-      {found.error && <Failed error={found.error} retry={() => void found.refetch()} />}
-      {found.data && desks.length === 0 && <Empty title={t('profiles.none')} command="papertape run --agent desk --model house::momentum --start 2012-10-01 --end 2012-10-12" />}
-      {desks.length > 0 && (
+      {runs.isPending && <Loading />}
+      {runs.error && !runs.data && <Failed error={runs.error} retry={() => void runs.refetch()} />}
+      {runs.data && desks.length === 0 && (
+        <div className="panel">
+          <Empty title={t('profiles.none')} command="papertape run --agent desk --model house::momentum --start 2012-10-01 --end 2012-10-12">
+            <p className="second">{t('profiles.none.why')}</p>
+          </Empty>
+        </div>
+      )}
+      {(desks.length > 0 || both) && (
         <>
-          <div className="panel panel-body fields">
-            <Choose label={t('profiles.a')} value={search.a} jobs={desks} onChange={(a) => void navigate({ search: (now) => ({ ...now, a }), replace: true })} />
-            <Choose label={t('profiles.b')} value={search.b} jobs={desks} onChange={(b) => void navigate({ search: (now) => ({ ...now, b }), replace: true })} />
-            <div className="field">
-              <span>{t('profiles.vary')}</span>
-              <Segments label={t('profiles.vary')} value={vary} onChange={setVary} choices={VARIED.map((value) => ({ value, label: value }))} />
+          <div className="panel panel-body stack">
+            <div className="fields cohorts">
+              <Choose label={t('profiles.a')} value={search.a} jobs={desks} onChange={(a) => change({ a })} />
+              <Choose label={t('profiles.b')} value={search.b} jobs={desks} onChange={(b) => change({ b })} />
             </div>
+            <fieldset className="field">
+              <legend>{t('profiles.vary')}</legend>
+              <div className="row wrap">
+                {VARIED.map((what) => (
+                  <label key={what} className="chip">
+                    <input type="checkbox" checked={vary.includes(what)} onChange={() => toggle(what)} />
+                    {t(`profiles.vary.${what}`)}
+                  </label>
+                ))}
+              </div>
+            </fieldset>
           </div>
-          {both ? <Compared a={search.a ?? ''} b={search.b ?? ''} vary={vary} /> : <p className="second">{t('profiles.choose')}</p>}
+          {both ? <Compared a={search.a ?? ''} b={search.b ?? ''} vary={vary.filter((one) => one !== 'none').join(',')} jobs={desks} /> : <p className="second">{t('profiles.choose')}</p>}
           <div className="stack">
             <span className="second">{t('profiles.files')}</span>
             <Command text="papertape profile ab --a DIR --b DIR" />
@@ -63,14 +88,16 @@ interface ChooseProps {
 
 function Choose({ label, value, jobs: desks, onChange }: ChooseProps) {
   const format = useFormat()
+  const named = (job: Job) => `${nameOf(job, format)} · ${format.instant(job.created_at)}`
   return (
     <label className="field">
       <span>{label}</span>
       <select className="select" value={value ?? ''} onChange={(event) => onChange(event.target.value || undefined)}>
         <option value="">–</option>
+        {value !== undefined && desks.every((job) => job.job_id !== value) && <option value={value}>{value}</option>}
         {desks.map((job) => (
           <option key={job.job_id} value={job.job_id}>
-            {job.simulation ? `${job.simulation.symbols.join(', ')} ${job.simulation.start_date} – ${job.simulation.end_date}` : job.kind} · {format.instant(job.created_at)}
+            {named(job)}
           </option>
         ))}
       </select>
@@ -78,8 +105,17 @@ function Choose({ label, value, jobs: desks, onChange }: ChooseProps) {
   )
 }
 
-function Compared({ a, b, vary }: { a: string; b: string; vary: string }) {
+/** The agents come first: runs that one compares are alike in the rest. */
+function nameOf(job: Job, format: Format): string {
+  const simulation = job.simulation
+  if (!simulation) return job.job_id
+  const agents = simulation.agents.filter((agent) => agent.kind === 'desk').map((agent) => (agent.name.includes(agent.model) ? agent.name : `${agent.name} (${agent.model})`))
+  return [agents.join(', '), simulation.symbols.join(', '), format.span(simulation.start_date, simulation.end_date)].join(' · ')
+}
+
+function Compared({ a, b, vary, jobs: known }: { a: string; b: string; vary: string; jobs: Job[] }) {
   const t = useText()
+  const format = useFormat()
   const found = useQuery(compare(a, b, vary))
   if (found.isPending) return <Loading />
   if (found.error) {
@@ -89,7 +125,25 @@ function Compared({ a, b, vary }: { a: string; b: string; vary: string }) {
       </Note>
     )
   }
-  return <ReportView report={found.data} />
+  const named = (id: string) => {
+    const job = known.find((one) => one.job_id === id)
+    return (
+      <Link to="/app/runs/$jobId" params={{ jobId: id }}>
+        {job ? nameOf(job, format) : id}
+      </Link>
+    )
+  }
+  return (
+    <>
+      <Pairs
+        rows={[
+          [found.data.label_a, named(a)],
+          [found.data.label_b, named(b)],
+        ]}
+      />
+      <ReportView report={found.data} />
+    </>
+  )
 }
 
 function ReportView({ report }: { report: Report }) {

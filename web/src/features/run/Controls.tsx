@@ -1,23 +1,32 @@
-// Stop and resume.
+// Stop, resume, branch off.
 import type { Job } from '@/server/types'
+import { hasStopped } from '@/server/types'
 import { useJobControl } from '@/server/writes'
 import { useText } from '@/shared/i18n'
 import { Icon } from '@/shared/ui/icons'
 
 const RESUMABLE = new Set(['partial', 'failed', 'cancelled'])
 
-export function Controls({ job }: { job: Job }) {
+interface Props {
+  job: Job
+  /** Has somebody asked for it to be stopped? */
+  stopping: boolean
+  onBranch: () => void
+}
+
+export function Controls({ job, stopping: asked, onBranch }: Props) {
   const t = useText()
   const { cancel, resume } = useJobControl(job.job_id)
-  const runs = job.status === 'running' || job.status === 'queued'
+  const runs = !hasStopped(job.status)
+  const stopping = cancel.isPending || asked
   const error = cancel.error ?? resume.error
   return (
     <div className="stack">
-      <div className="row">
+      <div className="row wrap">
         {runs && (
-          <button type="button" className="button" disabled={cancel.isPending || cancel.isSuccess} onClick={() => cancel.mutate()}>
+          <button type="button" className="button" disabled={stopping} onClick={() => cancel.mutate()}>
             <Icon name="stop" />
-            {cancel.isPending || cancel.isSuccess ? t('run.stopping') : t('run.stop')}
+            {stopping ? t('run.stopping') : t('run.stop')}
           </button>
         )}
         {RESUMABLE.has(job.status) && (
@@ -32,6 +41,12 @@ export function Controls({ job }: { job: Job }) {
           >
             <Icon name="play" />
             {resume.isPending ? t('run.resuming') : t('run.resume')}
+          </button>
+        )}
+        {job.simulation && (
+          <button type="button" className="button" title={t('branch.what')} onClick={onBranch}>
+            <Icon name="branch" />
+            {t('branch.open')}
           </button>
         )}
         <a className="button" href={`/results?job_id=${encodeURIComponent(job.job_id)}`} target="_blank" rel="noreferrer">

@@ -6,6 +6,7 @@ import { signClass, useFormat } from '@/shared/format'
 import { type TextKey, useText } from '@/shared/i18n'
 import { HouseTag } from '@/shared/ui/parts'
 import { QualityShare } from '@/shared/ui/quality'
+import { furthest } from './curves'
 
 interface Props {
   results: RangeResult[]
@@ -33,8 +34,10 @@ const COLUMNS: [keyof Metrics, TextKey][] = [
 export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, market }: Props) {
   const t = useText()
   const format = useFormat()
-  const first = results.find((result) => result.baselines)
+  const first = furthest(results)
   const metricsOf = (id: string): Metrics | undefined => {
+    // Over other days than the agents' they would say nothing.
+    if (fullOnly && id.startsWith('baseline:')) return undefined
     if (id === 'baseline:hold') return first?.baselines?.buy_and_hold.period_metrics
     if (id === 'baseline:equal') return first?.baselines?.equal_weight.period_metrics
     const result = results.find((one) => one.model === id)
@@ -60,13 +63,14 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
       <table className="grid-table">
         <thead>
           <tr>
-            <th>{t('runs.agent')}</th>
+            <th className="stays">{t('runs.agent')}</th>
+            <th className="num">{t('run.metrics.count')}</th>
+            <th className="num">{t('metric.value')}</th>
             {COLUMNS.map(([name, text]) => (
               <th key={name} className="num">
                 {t(text)}
               </th>
             ))}
-            <th className="num">{t('metric.value')}</th>
             <th>{t('runs.research')}</th>
           </tr>
         </thead>
@@ -76,7 +80,7 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
             const result = results.find((one) => one.model === curve.id)
             return (
               <tr key={curve.id} className={curve.dashed ? 'second' : ''}>
-                <td>
+                <td className="stays">
                   <span className="row">
                     <label className="check nowrap">
                       <input type="checkbox" checked={!hidden.has(curve.id)} onChange={() => onToggle(curve.id)} aria-label={t('run.show.line', { line: curve.label })} />
@@ -86,6 +90,8 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
                     {result && <HouseTag isLlm={result.is_llm} />}
                   </span>
                 </td>
+                <td className="num">{format.count(metrics?.days)}</td>
+                <td className="num">{result && !fullOnly ? format.money(result.ending_portfolio_value, market) : ''}</td>
                 {COLUMNS.map(([name]) => {
                   const value = metrics?.[name] as number | null | undefined
                   return (
@@ -94,7 +100,6 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
                     </td>
                   )
                 })}
-                <td className="num">{result ? format.money(result.ending_portfolio_value, market) : ''}</td>
                 <td>{result && <QualityShare full={result.full_research.days} total={result.full_research.total_days} />}</td>
               </tr>
             )

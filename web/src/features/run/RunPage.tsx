@@ -1,32 +1,52 @@
 // One run: what came of it, day by day, while it runs and afterwards.
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useLiveJob } from '@/server/live'
-import { job as jobQuery, jobResults, status as statusQuery } from '@/server/queries'
-import { hasStopped, type Job } from '@/server/types'
-import { useFormat } from '@/shared/format'
+import { curves as curvesQuery, job as jobQuery, jobResults } from '@/server/queries'
+import { type Curves, hasStopped, type Job } from '@/server/types'
+import { type Format, useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
+import { useTitle } from '@/shared/title'
+import { Icon } from '@/shared/ui/icons'
 import { HouseTag, StatusMark, Tabs, Tag } from '@/shared/ui/parts'
 import { Empty, Failed, Loading, Note } from '@/shared/ui/states'
 import { isMissing } from '@/shared/missing'
 import { JobLogPanel } from '../joblog/JobLogPanel'
+import { BranchForm } from './BranchForm'
 import { Controls } from './Controls'
 import { Performance } from './Performance'
 import { Setup } from './Setup'
 import { TradesView } from './TradesView'
 
+interface RunSearch {
+  tab?: string | undefined
+  branch?: boolean | undefined
+  agent?: string | undefined
+  date?: string | undefined
+  node?: string | undefined
+}
+
 type Tab = 'performance' | 'trades' | 'log' | 'setup'
 const TABS: Tab[] = ['performance', 'trades', 'log', 'setup']
 
 export function RunPage() {
-  const t = useText()
   const { jobId } = useParams({ from: '/app/runs/$jobId' })
+  // What is chosen on the page of one run is none of another's.
+  return <Run key={jobId} jobId={jobId} />
+}
+
+function Run({ jobId }: { jobId: string }) {
+  const t = useText()
   const search = useSearch({ from: '/app/runs/$jobId' })
   const navigate = useNavigate()
   const found = useQuery(jobQuery(jobId))
+  // Asked for at once, beside the job: it is what one comes to see.
+  const curves = useQuery(curvesQuery(jobId))
   const running = found.data !== undefined && !hasStopped(found.data.status)
   const line = useLiveJob(jobId, running)
   const tab = TABS.find((one) => one === search.tab) ?? 'performance'
+  const format = useFormat()
+  useTitle(found.data ? titleOf(found.data, format) : t('run.title'))
 
   if (found.isPending) {
     return (
@@ -52,9 +72,10 @@ export function RunPage() {
     )
   }
   const job = found.data
+  const branch = (open: boolean) => void navigate({ to: '.', search: (now: RunSearch) => (open ? { ...now, branch: true } : { tab: now.tab }), replace: !open })
   return (
     <div className="page">
-      <Head job={job} line={line} />
+      <Head job={job} line={line} stopping={curves.data?.cancel_requested ?? false} onBranch={() => branch(true)} />
       <Notices job={job} line={line} />
       <Tabs<Tab>
         label={t('run.tabs')}
@@ -62,13 +83,16 @@ export function RunPage() {
         onChange={(next) => void navigate({ to: '.', search: { tab: next === 'performance' ? undefined : next }, replace: true })}
         choices={TABS.map((value) => ({ value, label: t(`run.tab.${value}`) }))}
       >
-        <Chosen tab={tab} job={job} />
+        <Chosen tab={tab} job={job} curves={curves} />
       </Tabs>
+      {search.branch && <BranchForm job={job} dates={curves.data?.dates ?? NO_DATES} agent={search.agent} date={search.date} node={search.node} onClose={() => branch(false)} />}
     </div>
   )
 }
 
-function Chosen({ tab, job }: { tab: Tab; job: Job }) {
+const NO_DATES: string[] = []
+
+function Chosen({ tab, job, curves }: { tab: Tab; job: Job; curves: UseQueryResult<Curves> }) {
   switch (tab) {
     case 'trades':
       return <TradesView job={job} />
@@ -77,31 +101,40 @@ function Chosen({ tab, job }: { tab: Tab; job: Job }) {
     case 'setup':
       return <Setup job={job} />
     default:
-      return <Performing job={job} />
+      return <Performing job={job} curves={curves} />
   }
 }
 
-function Performing({ job }: { job: Job }) {
+function Performing({ job, curves }: { job: Job; curves: UseQueryResult<Curves> }) {
   const t = useText()
-  const results = useQuery(jobResults(job.job_id))
-  const days = useQuery(statusQuery(job.job_id))
-  if (results.isPending || days.isPending) return <Loading rows={10} />
-  const error = results.error ?? days.error
-  if (error && (!results.data || !days.data)) {
-    return <Failed error={error} retry={() => void Promise.all([results.refetch(), days.refetch()])} />
-  }
-  if (!days.data) return null
-  if (!results.data && hasStopped(job.status)) {
+  // Figures of years take longer: what one sees first does not compete with them.
+  const results = useQuery({ ...jobResults(job.job_id), enabled: curves.data !== undefined })
+  if (curves.isPending) return <Loading rows={10} />
+  if (!curves.data) return <Failed error={curves.error} retry={() => void curves.refetch()} />
+  const closed = curves.data.agents.some((agent) => agent.starting_portfolio_value != null)
+  if (!closed && hasStopped(job.status)) {
     return (
       <Empty title={t('run.no.days')}>
         <p className="second">{t('run.no.days.why')}</p>
       </Empty>
     )
   }
-  return <Performance job={job} results={results.data?.results ?? []} status={days.data} />
+  return <Performance job={job} curves={curves.data} results={results} />
 }
 
-function Head({ job, line }: { job: Job; line: string }) {
+function titleOf(job: Job, format: Format): string {
+  const simulation = job.simulation
+  return simulation ? `${simulation.symbols.join(', ')} ${format.span(simulation.start_date, simulation.end_date)}` : job.kind
+}
+
+interface HeadProps {
+  job: Job
+  line: string
+  stopping: boolean
+  onBranch: () => void
+}
+
+function Head({ job, line, stopping, onBranch }: HeadProps) {
   const t = useText()
   const format = useFormat()
   const simulation = job.simulation
@@ -116,11 +149,7 @@ function Head({ job, line }: { job: Job; line: string }) {
         </div>
         <h1>
           {simulation?.symbols.join(', ') ?? job.kind}{' '}
-          {simulation && (
-            <span className="second tnum title-span">
-              {simulation.start_date} – {simulation.end_date}
-            </span>
-          )}
+          {simulation && <span className="second tnum title-span">{format.span(simulation.start_date, simulation.end_date)}</span>}
         </h1>
         <div className="facts">
           <StatusMark status={job.status} />
@@ -136,9 +165,15 @@ function Head({ job, line }: { job: Job; line: string }) {
           </span>
           {job.total_duration_seconds != null && <span className="tnum">{format.duration(job.total_duration_seconds)}</span>}
           {simulation?.agents.some((agent) => !agent.is_llm) && <HouseTag isLlm={false} />}
+          {simulation?.branch && (
+            <Link to="/app/runs/$jobId" params={{ jobId: simulation.branch.job_id }} className="tag">
+              <Icon name="branch" />
+              {t('run.branch.of', { date: format.day(simulation.branch.date), at: simulation.branch.at })}
+            </Link>
+          )}
         </div>
       </div>
-      <Controls job={job} />
+      <Controls job={job} stopping={stopping} onBranch={onBranch} />
     </div>
   )
 }

@@ -2,13 +2,14 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Job } from '@/server/types'
 import { useFormat } from '@/shared/format'
-import { useText } from '@/shared/i18n'
+import { useText, useWord } from '@/shared/i18n'
 import { HouseTag, Pairs } from '@/shared/ui/parts'
 import { Empty } from '@/shared/ui/states'
 
 /** What the run was told to do. */
 export function Setup({ job }: { job: Job }) {
   const t = useText()
+  const word = useWord()
   const format = useFormat()
   const simulation = job.simulation
   if (!simulation) return <Empty title={t('run.no.setup')} />
@@ -28,22 +29,22 @@ export function Setup({ job }: { job: Job }) {
               {simulation.dataset.name} <span className="mono quiet">{simulation.dataset.hash.slice(0, 12)}</span>
             </Link>
           )],
-          [t('setup.span'), `${simulation.start_date} – ${simulation.end_date}`],
+          [t('setup.span'), format.span(simulation.start_date, simulation.end_date)],
           [t('setup.symbols'), simulation.symbols.join(', ')],
-          [t('setup.market'), simulation.market],
+          [t('setup.market'), word('market', simulation.market)],
           [t('setup.cash'), format.money(simulation.initial_cash, simulation.market)],
-          [t('setup.memory'), `${simulation.memory} · ${t('setup.window', { rounds: simulation.read_window, loss: simulation.read_window_after_loss })}`],
+          [t('setup.memory'), `${word('memory', simulation.memory)} · ${t('setup.window', { rounds: simulation.read_window, loss: simulation.read_window_after_loss })}`],
           simulation.memory_from ? [t('setup.memory.from'), <RunLink key="from" id={simulation.memory_from} />] : null,
           [t('setup.summaries'), simulation.summaries ? t('word.yes') : t('word.no')],
           [t('setup.seed'), String(simulation.seed)],
           ...continues.map(([model, from]): [string, ReactNode] => [t('setup.continues', { agent: model }), (
             <span key={model}>
-              <RunLink id={from.job} /> {t('setup.until', { date: from.date })}
+              <RunLink id={from.job} /> {t('setup.until', { date: format.day(from.date) })}
             </span>
           )]),
           branch ? [t('run.branch'), (
             <span key="branch">
-              <RunLink id={branch.job_id} /> · {branch.date} · <code>{branch.at}</code>
+              <RunLink id={branch.job_id} /> · {format.day(branch.date)} · <code>{branch.at}</code>
             </span>
           )] : null,
           [t('setup.created'), format.instant(job.created_at)],

@@ -4,7 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import type { Fill } from '@/charts/marks'
 import { PriceChart } from '@/charts/PriceChart'
-import { bars as barsQuery, jobSessions } from '@/server/queries'
+import { agentSessions, bars as barsQuery } from '@/server/queries'
 import type { Job } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
@@ -14,8 +14,6 @@ import { booked, type Row } from './booked'
 
 const PAGE = 150
 
-const FILLS = new Set(['buy', 'sell', 'short', 'cover', 'stop', 'target', 'liquidation'])
-
 export function TradesView({ job }: { job: Job }) {
   const t = useText()
   const navigate = useNavigate()
@@ -24,28 +22,24 @@ export function TradesView({ job }: { job: Job }) {
   const agents = simulation?.agents ?? []
   const [chosen, setSymbol] = useState<string | null>(null)
   const [agent, setAgent] = useState(agents[0]?.name ?? '')
-  const sessions = useQuery(jobSessions(job.job_id))
+  const sessions = useQuery(agentSessions(job.job_id, agent))
   // What the agent has traded is what one wants to see.
-  const traded = sessions.data?.find((one) => one.model === agent && one.positions.some((position) => position.symbol))
+  const traded = sessions.data?.find((one) => one.positions.some((position) => position.symbol))
   const symbol = chosen ?? traded?.positions.find((position) => position.symbol)?.symbol ?? symbols[0] ?? ''
   // Some weeks before, so that one sees what it came from.
   const from = useMemo(() => before(simulation?.start_date ?? '', 60), [simulation?.start_date])
   const bars = useQuery(barsQuery(simulation?.dataset.hash ?? '', symbol, from, simulation?.end_date))
-  const rows = useMemo(() => booked(sessions.data ?? []), [sessions.data])
+  // The newest first: of a run that goes on, they are what one looks for.
+  const rows = useMemo(() => booked(sessions.data ?? []).reverse(), [sessions.data])
   const fills = useMemo<Fill[]>(
-    () =>
-      rows
-        .filter(({ session, position }) => session.model === agent && position.symbol === symbol && FILLS.has(position.action_type))
-        .map(({ session, position }) => ({ date: session.date, kind: position.action_type, quantity: position.amount, price: position.price ?? 0 })),
-    [rows, agent, symbol],
+    () => rows.flatMap(({ session, position, buys }) => (buys === null || position.symbol !== symbol ? [] : [{ date: session.date, buys, quantity: position.amount }])),
+    [rows, symbol],
   )
-  const days = useMemo(() => new Set((sessions.data ?? []).filter((one) => one.model === agent).map((one) => one.date)), [sessions.data, agent])
+  const days = useMemo(() => new Set((sessions.data ?? []).map((one) => one.date)), [sessions.data])
   const pick = (date: string) => {
     if (days.has(date)) void navigate({ to: '/app/runs/$jobId/$date/$model', params: { jobId: job.job_id, date, model: agent } })
   }
 
-  if (sessions.isPending) return <Loading rows={10} />
-  if (sessions.error && !sessions.data) return <Failed error={sessions.error} retry={() => void sessions.refetch()} />
   return (
     <div className="stack sections">
       <section className="panel" aria-label={t('run.prices')}>
@@ -83,7 +77,9 @@ export function TradesView({ job }: { job: Job }) {
           <h2>{t('run.fills')}</h2>
           <span className="quiet">{t('run.fills.what')}</span>
         </div>
-        {rows.length === 0 ? <Empty title={t('run.fills.none')} /> : <Fills job={job} rows={rows} />}
+        {sessions.isPending && <Loading rows={6} />}
+        {sessions.error && !sessions.data && <Failed error={sessions.error} retry={() => void sessions.refetch()} />}
+        {sessions.data && (rows.length === 0 ? <Empty title={t('run.fills.none')} /> : <Fills key={agent} job={job} rows={rows} />)}
       </section>
     </div>
   )
@@ -102,7 +98,6 @@ function Fills({ job, rows }: { job: Job; rows: Row[] }) {
           <thead>
             <tr>
               <th>{t('word.day')}</th>
-              <th>{t('runs.agent')}</th>
               <th>{t('word.action')}</th>
               <th>{t('word.symbol')}</th>
               <th className="num">{t('word.quantity')}</th>
@@ -120,10 +115,9 @@ function Fills({ job, rows }: { job: Job; rows: Row[] }) {
                     params={{ jobId: job.job_id, date: session.date, model: session.model }}
                     search={{ view: 'orders', order: String(position.action_id) }}
                   >
-                    {session.date}
+                    {format.day(session.date)}
                   </Link>
                 </td>
-                <td className="second">{session.model}</td>
                 <td>
                   <span className={`act ${position.action_type}`}>{word('side', position.action_type)}</span>
                 </td>

@@ -1,17 +1,23 @@
 import { expect, it } from 'vitest'
 import { drawdown } from '@/charts/drawdown'
 import { marks } from '@/charts/marks'
-import type { RangeResult, Status } from '@/server/types'
-import { curvesOf, daysOf, scaleOf } from './curves'
+import type { AgentCurve, Curves, RangeResult } from '@/server/types'
+import { cellOf, curvesOf, daysOf, monthsOf, scaleOf } from './curves'
 import { booked } from './booked'
 
+const agent = (model: string, part: Partial<AgentCurve> = {}): AgentCurve => ({
+  model,
+  is_llm: false,
+  starting_portfolio_value: 100,
+  portfolio_values: [110, 99, null],
+  statuses: ['completed', 'completed', 'queued'],
+  full_research: [true, false, null],
+  ...part,
+})
+const curves = (...agents: AgentCurve[]) => ({ dates: ['2012-10-01', '2012-10-02', '2012-10-03'], agents }) as Curves
 const result = {
   model: 'a',
   starting_portfolio_value: 100,
-  daily_portfolio_values: [
-    { date: '2012-10-01', portfolio_value: 110, full_research: true },
-    { date: '2012-10-02', portfolio_value: 99, full_research: false },
-  ],
   baselines: {
     buy_and_hold: { daily_portfolio_values: [{ date: '2012-10-01', portfolio_value: 101 }] },
     equal_weight: { daily_portfolio_values: [{ date: '2012-10-01', portfolio_value: 102 }] },
@@ -19,10 +25,18 @@ const result = {
 } as RangeResult
 
 it('makes returns of values, and adds the baselines once', () => {
-  const curves = curvesOf([result, { ...result, model: 'b' }], { hold: 'hold', equal: 'equal' })
-  expect(curves.map((curve) => [curve.id, curve.dashed ?? false])).toEqual([['a', false], ['b', false], ['baseline:hold', true], ['baseline:equal', true]])
-  expect(curves[0]?.points.map((point) => Number(point.value.toFixed(4)))).toEqual([0.1, -0.01])
-  expect(curves[2]?.points[0]?.value).toBeCloseTo(0.01)
+  const both = curves(agent('a'), agent('b'))
+  const drawn = curvesOf(both, [result, { ...result, model: 'b' }], { hold: 'hold', equal: 'equal' })
+  expect(drawn.map((curve) => [curve.id, curve.dashed ?? false])).toEqual([['a', false], ['b', false], ['baseline:hold', true], ['baseline:equal', true]])
+  expect(drawn[0]?.points.map((point) => Number(point.value.toFixed(4)))).toEqual([0.1, -0.01])
+  expect(drawn[2]?.points[0]?.value).toBeCloseTo(0.01)
+  // What has not changed is not drawn again.
+  expect(curvesOf(both, [], { hold: 'hold', equal: 'equal' })[0]?.points).toBe(drawn[0]?.points)
+})
+
+it('draws nothing of an agent that has closed no day', () => {
+  const none = agent('a', { starting_portfolio_value: null, portfolio_values: [null, null, null] })
+  expect(curvesOf(curves(none), [], { hold: '', equal: '' })[0]?.points).toEqual([])
 })
 
 it('measures drawdown from the highest value, the start among them', () => {
@@ -30,25 +44,43 @@ it('measures drawdown from the highest value, the start among them', () => {
 })
 
 it('gives each day its result, and days that are not done none', () => {
-  const detail = (date: string, status: string) => ({ date, status, model: 'a' })
-  const status = { details: [detail('2012-10-02', 'completed'), detail('2012-10-01', 'completed'), detail('2012-10-03', 'queued'), { ...detail('2012-10-01', 'failed'), model: 'b' }] } as Status
-  const days = daysOf('a', status, result)
-  expect(days.map((day) => [day.date, day.status, day.result === null ? null : Number(day.result.toFixed(3)), day.full])).toEqual([
-    ['2012-10-01', 'completed', 0.1, true],
-    ['2012-10-02', 'completed', -0.1, false],
-    ['2012-10-03', 'queued', null, null],
+  const days = daysOf(agent('a', { statuses: ['completed', null, 'queued'], portfolio_values: [110, null, null] }), curves().dates)
+  expect(days).toEqual([
+    { date: '2012-10-01', status: 'completed', result: expect.closeTo(0.1) as number, full: true },
+    { date: '2012-10-03', status: 'queued', result: null, full: null },
   ])
   expect(scaleOf(days)).toBeCloseTo(0.1)
   expect(scaleOf([])).toBe(0.005)
 })
 
-it('puts the fills of a day and side into one mark', () => {
-  const fill = (date: string, kind: string, quantity: number) => ({ date, kind, quantity, price: 1 })
-  expect(marks([fill('2012-10-02', 'sell', 1), fill('2012-10-01', 'buy', 2), fill('2012-10-01', 'cover', 3), fill('2012-10-01', 'stop', 4)])).toEqual([
-    { date: '2012-10-01', buys: true, quantity: 5, kinds: ['buy', 'cover'] },
-    { date: '2012-10-01', buys: false, quantity: 4, kinds: ['stop'] },
-    { date: '2012-10-02', buys: false, quantity: 1, kinds: ['sell'] },
+it('puts days together by month: returns one after the other, the worst of states', () => {
+  const day = (date: string, result: number | null, status = 'completed', full: boolean | null = true) => ({ date, result, status, full })
+  const months = monthsOf([day('2012-10-01', 0.1), day('2012-10-02', 0.1, 'failed', false), day('2012-11-01', -0.5), day('2012-12-03', null, 'queued', null)])
+  expect(months.map((month) => [month.date, month.status, month.result === null ? null : Number(month.result.toFixed(4)), month.full])).toEqual([
+    ['2012-10', 'failed', 0.21, false],
+    ['2012-11', 'completed', -0.5, true],
+    ['2012-12', 'queued', null, null],
   ])
+  expect(months.map((month) => cellOf(month, 0.5).tone)).toEqual(['failed', 'loss', 'queued'])
+})
+
+it('puts the fills of a day and side into one mark', () => {
+  const fill = (date: string, buys: boolean, quantity: number) => ({ date, buys, quantity })
+  expect(marks([fill('2012-10-02', false, 1), fill('2012-10-01', true, 2), fill('2012-10-01', true, 3), fill('2012-10-01', false, 4)])).toEqual([
+    { date: '2012-10-01', buys: true, quantity: 5 },
+    { date: '2012-10-01', buys: false, quantity: 4 },
+    { date: '2012-10-02', buys: false, quantity: 1 },
+  ])
+})
+
+it('takes a stop of a short position for a purchase', () => {
+  const position = (action_id: number, action_type: string, amount: number) => ({ action_id, action_type, symbol: 'IBM', amount })
+  const rows = booked([
+    { date: '2012-10-01', session_id: 1, model: 'a', positions: [position(1, 'short', 100)] },
+    { date: '2012-10-02', session_id: 2, model: 'a', positions: [position(1, 'split', 200), position(2, 'stop', 200)] },
+    { date: '2012-10-03', session_id: 3, model: 'a', positions: [position(1, 'buy', 10), position(2, 'liquidation', 10)] },
+  ] as never)
+  expect(rows.map((row) => row.buys)).toEqual([false, null, true, true, false])
 })
 
 it('lists what was booked in order, and leaves out days without a trade', () => {

@@ -1,57 +1,115 @@
-// From results to what is drawn.
+// From a run's values to what is drawn of them.
+import type { Cell } from '@/charts/DayStrip'
+import type { Point } from '@/charts/drawdown'
 import type { Curve } from '@/charts/EquityChart'
-import type { Day } from '@/charts/DayStrip'
 import { seriesToken } from '@/charts/tokens'
-import type { RangeResult, Status } from '@/server/types'
+import type { AgentCurve, Curves, RangeResult } from '@/server/types'
 
-/** Returns since the start, by agent, then those of the baselines. */
-export function curvesOf(results: RangeResult[], names: { hold: string; equal: string }): Curve[] {
-  const curves: Curve[] = results.map((result, index) => ({
-    id: result.model,
-    label: result.model,
+/** Of more days than these a strip shows months, and the days of a year that is chosen. */
+export const MOST_DAYS = 400
+
+/** An agent on a day, or over a month. */
+export interface Day {
+  /** `2012-10-01`, or `2012-10` for a month. */
+  date: string
+  status: string
+  /** The return as a fraction; `null`: not known. */
+  result: number | null
+  full: boolean | null
+}
+
+const pointsOf = new WeakMap<AgentCurve, Point[]>()
+
+/** Returns of an agent since its start. The same list as long as nothing of it has changed. */
+function points(agent: AgentCurve, dates: string[]): Point[] {
+  const kept = pointsOf.get(agent)
+  if (kept) return kept
+  const start = agent.starting_portfolio_value ?? 0
+  const found: Point[] = []
+  agent.portfolio_values.forEach((value, index) => {
+    if (value !== null && start > 0) found.push({ date: dates[index] ?? '', value: value / start - 1 })
+  })
+  pointsOf.set(agent, found)
+  return found
+}
+
+/** The agents' lines, then those of the baselines, as far as they are known. */
+export function curvesOf(curves: Curves, results: RangeResult[], names: { hold: string; equal: string }): Curve[] {
+  const drawn: Curve[] = curves.agents.map((agent, index) => ({
+    id: agent.model,
+    label: agent.model,
     token: seriesToken(index),
-    points: result.daily_portfolio_values.map((day) => ({
-      date: day.date,
-      value: day.portfolio_value / result.starting_portfolio_value - 1,
-    })),
+    points: points(agent, curves.dates),
   }))
-  // The baselines begin with the model's money; of agents that began alike they are alike.
-  const first = results.find((result) => result.baselines)
+  // The baselines begin with the model's money; of agents that began alike they are alike, and go as far as the
+  // agent does.
+  const first = furthest(results)
   if (first?.baselines) {
-    const { buy_and_hold: hold, equal_weight: equal } = first.baselines
     const start = first.starting_portfolio_value
-    const line = (id: string, label: string, token: string, values: typeof hold.daily_portfolio_values): Curve => ({
+    const line = (id: string, label: string, token: string, values: { date: string; portfolio_value: number }[]): Curve => ({
       id,
       label,
       token,
       dashed: true,
       points: values.map((day) => ({ date: day.date, value: day.portfolio_value / start - 1 })),
     })
-    curves.push(line('baseline:hold', names.hold, '--baseline-1', hold.daily_portfolio_values))
-    curves.push(line('baseline:equal', names.equal, '--baseline-2', equal.daily_portfolio_values))
+    drawn.push(line('baseline:hold', names.hold, '--baseline-1', first.baselines.buy_and_hold.daily_portfolio_values))
+    drawn.push(line('baseline:equal', names.equal, '--baseline-2', first.baselines.equal_weight.daily_portfolio_values))
   }
-  return curves
+  return drawn
 }
 
-/** The days of an agent, with their results, in order. */
-export function daysOf(model: string, status: Status, result: RangeResult | undefined): Day[] {
-  const values = new Map<string, { change: number; full: boolean }>()
-  let before = result?.starting_portfolio_value ?? 0
-  for (const day of result?.daily_portfolio_values ?? []) {
-    values.set(day.date, { change: before > 0 ? day.portfolio_value / before - 1 : 0, full: day.full_research })
-    before = day.portfolio_value
-  }
-  return status.details
-    .filter((detail) => detail.model === model)
-    .sort((a, b) => a.date.localeCompare(b.date))
-    .map((detail) => {
-      const value = values.get(detail.date)
-      return { date: detail.date, status: detail.status, result: value?.change ?? null, full: value?.full ?? null }
-    })
+/** The result whose baselines go furthest. */
+export function furthest(results: RangeResult[]): RangeResult | undefined {
+  const days = (result: RangeResult) => result.baselines?.buy_and_hold.daily_portfolio_values.length ?? 0
+  return results.filter((result) => result.baselines).reduce<RangeResult | undefined>((best, one) => (best && days(best) >= days(one) ? best : one), undefined)
 }
 
-/** At which result the strip's colour is full: the 95th percentile of all days, at least half a percent. */
+/** The days of an agent, with what came of each. */
+export function daysOf(agent: AgentCurve, dates: string[]): Day[] {
+  let before = agent.starting_portfolio_value ?? 0
+  const days: Day[] = []
+  dates.forEach((date, index) => {
+    const status = agent.statuses[index]
+    if (status == null) return
+    const value = agent.portfolio_values[index] ?? null
+    const result = value === null ? null : before > 0 ? value / before - 1 : 0
+    days.push({ date, status, result, full: agent.full_research[index] ?? null })
+    if (value !== null) before = value
+  })
+  return days
+}
+
+/** How a month stands is how its worst day does. */
+const WORST = ['failed', 'running', 'queued', 'skipped', 'completed']
+
+/** Days put together by month: their returns one after the other. */
+export function monthsOf(days: Day[]): Day[] {
+  const months = new Map<string, Day>()
+  for (const day of days) {
+    const key = day.date.slice(0, 7)
+    const month = months.get(key)
+    if (!month) {
+      months.set(key, { ...day, date: key })
+      continue
+    }
+    if (day.result !== null) month.result = (1 + (month.result ?? 0)) * (1 + day.result) - 1
+    if (day.full !== null) month.full = (month.full ?? true) && day.full
+    if (WORST.indexOf(day.status) < WORST.indexOf(month.status)) month.status = day.status
+  }
+  return [...months.values()]
+}
+
+/** At which result the strip's colour is full: the 95th percentile of all, at least half a percent. */
 export function scaleOf(days: Day[]): number {
   const sizes = days.flatMap((day) => (day.result === null ? [] : [Math.abs(day.result)])).sort((a, b) => a - b)
   return Math.max(0.005, sizes[Math.floor(sizes.length * 0.95)] ?? 0)
+}
+
+/** How a day looks. A day that has failed, or is still to come, has no result to show. */
+export function cellOf(day: Day, scale: number): Omit<Cell, 'label' | 'href'> {
+  const closed = day.result !== null && (day.status === 'completed' || day.date.length === 7)
+  const share = closed ? Math.min(1, Math.abs(day.result ?? 0) / scale) : 0
+  const tone = day.status === 'failed' || !closed ? day.status : share === 0 ? 'even' : (day.result ?? 0) > 0 ? 'gain' : 'loss'
+  return { key: day.date, tone, share, degraded: day.full === false }
 }

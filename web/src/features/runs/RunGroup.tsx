@@ -47,7 +47,7 @@ function Head({ job }: { job: Job }) {
         </Link>
         {simulation && (
           <span className="second tnum nowrap">
-            {simulation.start_date} – {simulation.end_date}
+            {format.span(simulation.start_date, simulation.end_date)}
           </span>
         )}
         {simulation?.branch && <Tag>{t('run.branch')}</Tag>}
@@ -102,7 +102,7 @@ function AgentRow({ job, name, isLlm, result, busy }: AgentRowProps) {
   return (
     <div className="runs-row" role="row">
       <span role="cell" className="row">
-        <Link to="/app/runs/$jobId" params={{ jobId: job.job_id }} className="clip plain-link">
+        <Link to="/app/runs/$jobId" params={{ jobId: job.job_id }} className="clip plain-link" title={name}>
           {name}
         </Link>
         <HouseTag isLlm={isLlm} />

@@ -2,15 +2,19 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { useCallback, useMemo, useState } from 'react'
+import { useCallback, useEffect, useMemo, useState } from 'react'
 import { jobs } from '@/server/queries'
 import type { Job } from '@/server/types'
 import { useText } from '@/shared/i18n'
+import { useTitle } from '@/shared/title'
 import { Icon } from '@/shared/ui/icons'
 import { More, Segments } from '@/shared/ui/parts'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
 import { NewRun } from './NewRun'
 import { RunGroup } from './RunGroup'
+
+/** Runs that fill a screen. */
+const ENOUGH = 20
 
 type Filter = 'all' | 'running' | 'completed' | 'stopped'
 const STOPPED = new Set(['partial', 'failed', 'cancelled'])
@@ -29,6 +33,13 @@ export function RunsPage() {
   const asked = useInfiniteQuery(jobs({ kind: 'simulate' }))
   const all = useMemo(() => asked.data?.pages.flatMap((page) => page.jobs) ?? [], [asked.data])
   const shown = useMemo(() => all.filter((job) => fits(job, filter)), [all, filter])
+  useTitle(t('runs.title'))
+  // What fits may stand on a later page: it is looked for until a screen is full.
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = asked
+  const looks = filter !== 'all' && shown.length < ENOUGH && hasNextPage
+  useEffect(() => {
+    if (looks && !isFetchingNextPage) void fetchNextPage()
+  }, [looks, isFetchingNextPage, fetchNextPage])
   const open = (isOpen: boolean) => void navigate({ to: '/app/runs', search: isOpen ? { new: true } : {}, replace: !isOpen })
 
   return (
@@ -67,14 +78,14 @@ export function RunsPage() {
           </Empty>
         </div>
       )}
-      {all.length > 0 && <Table jobs={shown} />}
-      <More has={asked.hasNextPage} busy={asked.isFetchingNextPage} onMore={() => void asked.fetchNextPage()} />
+      {all.length > 0 && <Table jobs={shown} looks={looks} />}
+      {!looks && <More has={hasNextPage} busy={isFetchingNextPage} onMore={() => void fetchNextPage()} />}
       {search.new && <NewRun onClose={() => open(false)} />}
     </div>
   )
 }
 
-function Table({ jobs: shown }: { jobs: Job[] }) {
+function Table({ jobs: shown, looks }: { jobs: Job[]; looks: boolean }) {
   const t = useText()
   const [margin, setMargin] = useState(0)
   const list = useCallback((element: HTMLDivElement | null) => setMargin(element?.offsetTop ?? 0), [])
@@ -85,17 +96,17 @@ function Table({ jobs: shown }: { jobs: Job[] }) {
     scrollMargin: margin,
     getItemKey: (index) => shown[index]?.job_id ?? index,
   })
-  if (shown.length === 0) return <p className="second">{t('runs.none')}</p>
+  if (shown.length === 0) return looks ? <Loading rows={4} /> : <p className="second">{t('runs.none')}</p>
   return (
     <div className="runs scroll-x" role="table" aria-label={t('runs.title')}>
       <div role="rowgroup">
-      <div className="runs-row runs-names" role="row">
-        {(['runs.agent', 'runs.equity', 'runs.return', 'runs.edge', 'runs.drawdown', 'runs.sharpe', 'runs.research'] as const).map((name, index) => (
-          <span key={name} role="columnheader" className={index > 1 && index < 6 ? 'num' : ''}>
-            {t(name)}
-          </span>
-        ))}
-      </div>
+        <div className="runs-row runs-names" role="row">
+          {(['runs.agent', 'runs.equity', 'runs.return', 'runs.edge', 'runs.drawdown', 'runs.sharpe', 'runs.research'] as const).map((name, index) => (
+            <span key={name} role="columnheader" className={index > 1 && index < 6 ? 'num' : ''}>
+              {t(name)}
+            </span>
+          ))}
+        </div>
       </div>
       <div ref={list} role="presentation" className="runs-space" style={{ height: rows.getTotalSize() }}>
         {rows.getVirtualItems().map((row) => {

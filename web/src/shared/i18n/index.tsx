@@ -10,10 +10,17 @@ export type Translate = (key: TextKey, values?: Values) => string
 
 const TEXTS: Record<Language, Record<TextKey, string>> = { en, zh }
 
-/** The text with its `{values}` put in. */
+const NUMBERS = { en: new Intl.NumberFormat('en-GB'), zh: new Intl.NumberFormat('zh-CN') }
+
+/** The text with its `{values}` put in, numbers as the language writes them; `{count:day|days}` goes by the count. */
 export function translate(language: Language, key: TextKey, values: Values = {}): string {
-  const text = TEXTS[language][key]
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => (name in values ? String(values[name]) : whole))
+  const show = (value: string | number) => (typeof value === 'number' ? NUMBERS[language].format(value) : value)
+  return TEXTS[language][key].replace(/\{(\w+)(?::([^|}]*)\|([^}]*))?\}/g, (whole, name: string, one?: string, many?: string) => {
+    const value = values[name]
+    if (value === undefined) return whole
+    if (one === undefined) return show(value)
+    return (value === 1 ? one : many) ?? ''
+  })
 }
 
 const Context = createContext<Language>('en')
@@ -38,7 +45,7 @@ export function isTextKey(key: string): key is TextKey {
 }
 
 /** A word of the API in the reader's language, or as it is where we have none for it. */
-export function useWord(): (group: 'status' | 'role' | 'side' | 'cause' | 'decision' | 'node' | 'kind' | 'value' | 'source', word: string) => string {
+export function useWord(): (group: 'status' | 'market' | 'memory' | 'role' | 'side' | 'cause' | 'decision' | 'node' | 'kind' | 'value' | 'source', word: string) => string {
   const t = useText()
   return useMemo(
     () => (group, word) => {

@@ -1,9 +1,11 @@
 // Chinese.
 import type { en } from './en'
 import { zhViews } from './zh.views'
+import { zhWork } from './zh.work'
 
 export const zh: Record<keyof typeof en, string> = {
   ...zhViews,
+  ...zhWork,
 
   'nav.label': '视图',
   'nav.skip': '跳到正文',
@@ -19,8 +21,10 @@ export const zh: Record<keyof typeof en, string> = {
   'action.close': '关闭',
   'action.copied': '已复制',
   'action.copy': '复制',
+  'action.edit': '编辑',
   'action.more': '显示更多',
   'action.retry': '重试',
+  'action.save': '保存',
   'action.search': '搜索',
 
   'state.loading': '加载中…',
@@ -172,6 +176,7 @@ export const zh: Record<keyof typeof en, string> = {
   'run.missing': '没有这次运行',
   'run.missing.all': '全部运行',
   'run.tabs': '运行的各部分',
+  'run.title': '运行',
   'run.tab.performance': '表现',
   'run.tab.trades': '交易',
   'run.tab.log': '日志',
@@ -186,24 +191,31 @@ export const zh: Record<keyof typeof en, string> = {
   'run.superseded.by': '由此运行取代',
   'run.warnings': '提示',
   'run.branch': '分支',
+  'run.branch.of': '于 {date} 在 {at} 处分支',
   'run.no.days': '没有完成任何一日',
   'run.no.days.why': '运行在第一日结束前停止，原因见日志。',
   'run.equity': '自开始以来的收益',
   'run.equity.what': '下方：相对历史最高值的回撤',
   'run.days': '每日',
   'run.days.what': '点击任一日查看其会话。',
+  'run.months.what': '按月显示。选择某月以查看该年的每一天。',
+  'run.days.span': '显示哪些日子',
+  'run.days.months': '按月',
   'run.metrics': '指标',
   'run.metrics.days': '统计哪些日子',
   'run.metrics.all': '全部日期',
   'run.metrics.full': '仅完整研究',
+  'run.metrics.full.why': '仅统计研究完整的日子，收益依次相连。基准覆盖所有日子，因此此处略去；上方图表仍显示所有日子。',
+  'run.metrics.count': '天数',
   'run.show.line': '显示 {line}',
+  'run.lines': '曲线',
   'run.degraded': '部分日期降级',
   'run.degraded.why': '这些日期有节点未给出结果，结论并非模型的完整意见。',
   'run.no.baselines': '没有基准：该运行的数据集已不在。',
   'run.no.bars': '无法绘制价格：该数据集已不在。',
   'run.prices': '价格',
   'run.trades.of': '交易来自',
-  'run.fills': '成交',
+  'run.fills': '成交与公司行动',
   'run.fills.what': '每笔成交都可追溯到其决策。',
   'run.fills.none': '没有成交',
   'run.no.setup': '此任务不是模拟',
@@ -222,6 +234,7 @@ export const zh: Record<keyof typeof en, string> = {
   'metric.value': '期末市值',
 
   'strip.label': '{agent} 的每日结果',
+  'strip.months': '{agent} 的每月结果',
   'strip.gain': '盈利',
   'strip.loss': '亏损',
 
@@ -241,6 +254,13 @@ export const zh: Record<keyof typeof en, string> = {
   'setup.created': '创建',
   'setup.started': '开始',
   'setup.ended': '结束',
+  'market.us_equity': '美股',
+  'market.cn_a_share': 'A 股',
+  'market.crypto': '加密货币',
+  'memory.all': '全部',
+  'memory.rounds': '仅轮次',
+  'memory.rounds+open': '轮次与持仓论点',
+  'memory.off': '关闭',
 
   'new.title': '新建运行',
   'new.dataset': '数据集',

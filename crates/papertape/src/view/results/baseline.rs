@@ -15,7 +15,7 @@ use crate::app::App;
 use papertape_core::broker::{
     self, BookEntry, Books, MarketProfile, Ohlc, Order, Quote, Side, Submission, approve, submit,
 };
-use papertape_core::id::Symbol;
+use papertape_core::id::{JobId, Symbol};
 use papertape_core::ledger::{CorporateAction, LedgerError};
 use papertape_core::market::{Dataset, MarketView};
 use papertape_core::metric::{DayValue, PeriodInput, TradedAmount, period_metrics};
@@ -63,9 +63,35 @@ enum Strategy {
     EqualWeight,
 }
 
+/// Baselines that were worked out: agents of a job that began alike, on the same days, have the same.
+#[derive(Default)]
+pub(super) struct Beside(Vec<(Ground, Option<Baselines>)>);
+
+/// What baselines follow from: the job with its data and rules, the money, the days.
+type Ground = (JobId, Money, Vec<Date>);
+
+impl Beside {
+    /// Those of a job, see [`beside`].
+    pub(super) async fn of(
+        &mut self,
+        app: &App,
+        (job, config): (&JobId, &SimulationConfig),
+        initial: Money,
+        dates: Vec<Date>,
+    ) -> Result<Option<Baselines>, ViewError> {
+        let ground = (job.clone(), initial, dates);
+        if let Some((_, known)) = self.0.iter().find(|(known, _)| *known == ground) {
+            return Ok(known.clone());
+        }
+        let found = beside(app, config, initial, ground.2.clone()).await?;
+        self.0.push((ground, found.clone()));
+        Ok(found)
+    }
+}
+
 /// The baselines of a job's data and rules over these days, from this value. `None` where the job's
 /// dataset is not at hand, or its numbers do not fit the books.
-pub(super) async fn beside(
+async fn beside(
     app: &App,
     config: &SimulationConfig,
     initial: Money,

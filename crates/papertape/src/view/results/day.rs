@@ -380,6 +380,11 @@ pub(super) fn provenance(metadata: Option<&Value>) -> Provenance {
     }
 }
 
+/// Was it a day of full research? `None` where nothing is known of it.
+pub(in crate::view) fn sample_quality(metadata: Option<&Value>) -> Option<SampleQuality> {
+    Some(extract(metadata?).sample_quality())
+}
+
 fn metadata(session: &SessionResult, is_llm: Option<bool>) -> DayMetadata {
     let metadata = session.metadata.as_ref();
     let known = metadata.map(extract);

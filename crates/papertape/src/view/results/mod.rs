@@ -7,6 +7,7 @@ mod range;
 mod trades;
 
 pub use baseline::{BaselineResult, Baselines, ValueAtClose};
+pub(super) use day::sample_quality;
 pub use day::{
     CorporateActionAnswer, DailyMetrics, DayMetadata, DayReasoning, DayResult, FinalPosition, HeldAtClose,
     Holding, Provenance, Rejected, StartingHoldings, Trade,

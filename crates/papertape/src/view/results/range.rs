@@ -2,7 +2,7 @@
 
 use super::super::{Configs, MessageAnswer, ViewError, number, reasoning::message};
 use super::load::{chosen, history, sessions};
-use super::{Baselines, ReasoningLevel, baseline, day, trades};
+use super::{Baselines, ReasoningLevel, baseline::Beside, day, trades};
 use crate::app::App;
 use papertape_core::broker::MarketProfile;
 use papertape_core::id::{AgentName, JobId};
@@ -205,6 +205,7 @@ pub(super) async fn results(
     level: ReasoningLevel,
 ) -> Result<Vec<RangeResult>, ViewError> {
     let mut results = Vec::new();
+    let mut beside = Beside::default();
     let mut conversations = 0;
     for (agent, job) in chosen(app, filter).await? {
         let days = (filter.from, filter.to);
@@ -226,7 +227,7 @@ pub(super) async fn results(
             }
         }
         if !closed.is_empty() {
-            results.push(result(app, configs, (&agent, &job), closed, level).await?);
+            results.push(result(app, (configs, &mut beside), (&agent, &job), closed, level).await?);
         }
     }
     Ok(results)
@@ -255,7 +256,7 @@ async fn close(app: &App, session: SessionResult) -> Result<Option<Closed>, View
 
 async fn result(
     app: &App,
-    configs: &mut Configs,
+    (configs, beside): (&mut Configs, &mut Beside),
     (agent, job): (&AgentName, &JobId),
     days: Vec<Closed>,
     level: ReasoningLevel,
@@ -278,7 +279,7 @@ async fn result(
     let year =
         config.map_or_else(MarketProfile::us_equity, |config| config.market.clone()).trading_days_a_year;
     let baselines = match config {
-        Some(config) => baseline::beside(app, config, first.figures.before, dates).await?,
+        Some(config) => beside.of(app, (job, config), first.figures.before, dates).await?,
         None => None,
     };
     Ok(RangeResult {

@@ -1,0 +1,86 @@
+//! What is drawn of a job: as few columns as that takes, for there may be tens of thousands of model-days.
+
+use super::results::read_starting;
+use crate::error::StoreError;
+use crate::queue::{JOB, read_job};
+use crate::store::Store;
+use crate::value::{Row, params};
+use futures::FutureExt as _;
+use papertape_core::id::{AgentName, JobId};
+use papertape_core::money::Money;
+use papertape_core::record::{DayStatus, JobRow};
+use papertape_core::time::Date;
+
+/// A job's model-days and their closes.
+#[derive(Clone, Debug)]
+pub struct JobCurves {
+    /// The job.
+    pub job: JobRow,
+    /// Has somebody asked for it to be cancelled?
+    pub cancel_requested: bool,
+    /// Its model-days, by date and agent.
+    pub days: Vec<(Date, AgentName, DayStatus)>,
+    /// What each agent had before the first of its days that is closed.
+    pub starts: Vec<(AgentName, Money)>,
+    /// The closes, in no order.
+    pub closes: Vec<Close>,
+}
+
+/// An account at a close.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Close {
+    /// The agent.
+    pub agent: AgentName,
+    /// The trading day.
+    pub date: Date,
+    /// Cash and holdings.
+    pub portfolio_value: Money,
+    /// The session's metadata as JSON, as it stands in the record.
+    pub metadata: String,
+}
+
+impl Store {
+    /// What is drawn of a job; `None` where there is none.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn job_curves(&self, job: &JobId) -> Result<Option<JobCurves>, StoreError> {
+        let id = job.clone();
+        self.read(move |db| {
+            let id = id.clone();
+            async move {
+                let sql = format!("SELECT {JOB}, cancel_requested FROM jobs WHERE job_id = $1");
+                let Some(mut row) = db.row(&sql, params![&id]).await? else { return Ok(None) };
+                let (job, cancel_requested) = (read_job(&mut row)?, row.get()?);
+                let sql =
+                    "SELECT date, model, status FROM job_details WHERE job_id = $1 ORDER BY date, model";
+                let day = |mut row: Row| Ok((row.get()?, row.get()?, row.get()?));
+                let days: Result<_, StoreError> =
+                    db.query(sql, params![&id]).await?.into_iter().map(day).collect();
+                let sql = "SELECT s.model, s.starting_position FROM trading_sessions s
+                    JOIN (SELECT model, min(date) AS first FROM trading_sessions
+                        WHERE job_id = $1 AND completed_at IS NOT NULL GROUP BY model) f
+                        ON f.model = s.model AND f.first = s.date
+                    WHERE s.job_id = $1";
+                let start = |mut row: Row| Ok((row.get()?, read_starting(row.get()?)?.portfolio_value));
+                let starts: Result<_, StoreError> =
+                    db.query(sql, params![&id]).await?.into_iter().map(start).collect();
+                let sql = "SELECT model, date, portfolio_value, metadata FROM trading_sessions
+                    WHERE job_id = $1 AND completed_at IS NOT NULL";
+                let close = |mut row: Row| {
+                    Ok(Close {
+                        agent: row.get()?,
+                        date: row.get()?,
+                        portfolio_value: row.get()?,
+                        metadata: row.get()?,
+                    })
+                };
+                let closes: Result<_, StoreError> =
+                    db.query(sql, params![&id]).await?.into_iter().map(close).collect();
+                Ok(Some(JobCurves { job, cancel_requested, days: days?, starts: starts?, closes: closes? }))
+            }
+            .boxed()
+        })
+        .await
+    }
+}

@@ -1,0 +1,129 @@
+// The days of a run as strips, one for each agent. Of years, the months first.
+import { useNavigate } from '@tanstack/react-router'
+import { type CSSProperties, type RefObject, useCallback, useMemo, useState } from 'react'
+import { type Cell, DayStrip } from '@/charts/DayStrip'
+import { seriesToken } from '@/charts/tokens'
+import { address } from '@/server/client'
+import type { AgentCurve, Curves } from '@/server/types'
+import { type Format, useFormat } from '@/shared/format'
+import { type Translate, useText, useWord } from '@/shared/i18n'
+import { HouseTag, Segments } from '@/shared/ui/parts'
+import { cellOf, type Day, daysOf, MOST_DAYS, monthsOf, scaleOf } from './curves'
+
+/** Years side by side as buttons; of more, in a list. */
+const MOST_BUTTONS = 16
+const MONTHS = 'months'
+
+interface Props {
+  jobId: string
+  curves: Curves
+  /** Where the strips are, for those who mark a day. */
+  box: RefObject<HTMLDivElement | null>
+}
+
+export function Days({ jobId, curves, box }: Props) {
+  const t = useText()
+  const long = curves.dates.length > MOST_DAYS
+  const years = useMemo(() => [...new Set(curves.dates.map((date) => date.slice(0, 4)))], [curves.dates])
+  const [chosen, setChosen] = useState(MONTHS)
+  const shown = long ? chosen : null
+  const all = useMemo(() => curves.agents.map((agent) => daysOf(agent, curves.dates)), [curves])
+  const rows = useMemo(
+    () => (shown === null ? all : shown === MONTHS ? all.map(monthsOf) : all.map((days) => days.filter((day) => day.date.startsWith(shown)))),
+    [all, shown],
+  )
+  const scale = useMemo(() => scaleOf(rows.flat()), [rows])
+  const choices = [{ value: MONTHS, label: t('run.days.months') }, ...years.map((year) => ({ value: year, label: year }))]
+  const zoom = useCallback((month: string) => setChosen(month.slice(0, 4)), [])
+  return (
+    <section className="panel" aria-label={t('run.days')}>
+      <div className="panel-head">
+        <h2>{t('run.days')}</h2>
+        <span className="quiet grow">{shown === MONTHS ? t('run.months.what') : t('run.days.what')}</span>
+        {long && choices.length <= MOST_BUTTONS && <Segments label={t('run.days.span')} value={chosen} onChange={setChosen} choices={choices} />}
+        {long && choices.length > MOST_BUTTONS && (
+          <select className="select short" aria-label={t('run.days.span')} value={chosen} onChange={(event) => setChosen(event.target.value)}>
+            {choices.map(({ value, label }) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        )}
+        <StripLegend />
+      </div>
+      <div className="panel-body strips" ref={box}>
+        {curves.agents.map((agent, index) => (
+          <Strip key={agent.model} jobId={jobId} agent={agent} token={seriesToken(index)} days={rows[index] ?? NONE} scale={scale} onMonth={shown === MONTHS ? zoom : undefined} />
+        ))}
+      </div>
+    </section>
+  )
+}
+
+const NONE: Day[] = []
+
+interface StripProps {
+  jobId: string
+  agent: AgentCurve
+  token: string
+  days: Day[]
+  scale: number
+  onMonth: ((month: string) => void) | undefined
+}
+
+function Strip({ jobId, agent, token, days, scale, onMonth }: StripProps) {
+  const t = useText()
+  const word = useWord()
+  const format = useFormat()
+  const navigate = useNavigate()
+  const { model } = agent
+  const cells = useMemo<Cell[]>(
+    () =>
+      days.map((day) => ({
+        ...cellOf(day, scale),
+        label: told(day, t, word, format),
+        ...(onMonth ? {} : { href: address('/app/runs/{job}/{date}/{model}', { job: jobId, date: day.date, model }) }),
+      })),
+    [days, scale, onMonth, jobId, model, t, word, format],
+  )
+  const open = useCallback((date: string) => void navigate({ to: '/app/runs/$jobId/$date/$model', params: { jobId, date, model } }), [navigate, jobId, model])
+  return (
+    <div className="pair">
+      <span className="row">
+        <span className="legend-swatch" style={{ '--swatch': `var(${token})` } as CSSProperties} />
+        <span className="clip" title={model}>
+          {model}
+        </span>
+        <HouseTag isLlm={agent.is_llm} />
+      </span>
+      <DayStrip label={t(onMonth ? 'strip.months' : 'strip.label', { agent: model })} cells={cells} onPick={onMonth ?? open} />
+    </div>
+  )
+}
+
+/** A day, or a month, in words. */
+function told(day: Day, t: Translate, word: ReturnType<typeof useWord>, format: Format): string {
+  const when = day.date.length === 7 ? format.month(day.date) : format.day(day.date)
+  const result = day.result === null || day.status === 'failed' ? word('status', day.status) : format.change(day.result)
+  return [when, result, day.full === false ? t('quality.degraded') : ''].filter(Boolean).join(', ')
+}
+
+function StripLegend() {
+  const t = useText()
+  const cell = (look: string, text: string) => (
+    <span className="row strip-key">
+      <i className={`day ${look}`} style={{ '--v': '80%' } as CSSProperties} />
+      {text}
+    </span>
+  )
+  return (
+    <span className="row wrap strip-legend second" aria-hidden="true">
+      {cell('gain', t('strip.gain'))}
+      {cell('loss', t('strip.loss'))}
+      {cell('even degraded', t('quality.degraded'))}
+      {cell('failed', t('status.failed'))}
+      {cell('queued', t('status.queued'))}
+    </span>
+  )
+}

@@ -1,0 +1,55 @@
+// What each line of a run stands at, at its end or on the day under the pointer; a click hides the line.
+import { type CSSProperties, type RefObject, useEffect, useState } from 'react'
+import type { Point } from '@/charts/drawdown'
+import type { Curve } from '@/charts/EquityChart'
+import { signClass, useFormat } from '@/shared/format'
+import { useText } from '@/shared/i18n'
+
+interface Props {
+  curves: Curve[]
+  hidden: ReadonlySet<string>
+  onToggle: (id: string) => void
+  /** Told of the day under the pointer: at each of its moves, so not by way of the whole view. */
+  day: RefObject<(date: string | null) => void>
+}
+
+export function Legend({ curves, hidden, onToggle, day }: Props) {
+  const t = useText()
+  const format = useFormat()
+  const [at, setAt] = useState<string | null>(null)
+  useEffect(() => {
+    day.current = setAt
+  }, [day])
+  const last = curves.reduce<string | null>((latest, { points }) => later(latest, points[points.length - 1]?.date ?? null), null)
+  return (
+    <div className="legend" role="group" aria-label={t('run.lines')}>
+      {curves.map((curve) => {
+        const value = valueAt(curve.points, at)
+        return (
+          <button key={curve.id} type="button" className="legend-item" aria-pressed={!hidden.has(curve.id)} title={t('run.show.line', { line: curve.label })} onClick={() => onToggle(curve.id)}>
+            <span className={`legend-swatch ${curve.dashed ? 'dashed' : ''}`} style={{ '--swatch': `var(${curve.token})` } as CSSProperties} />
+            <span className={curve.dashed ? 'clip second' : 'clip'}>{curve.label}</span>
+            <b className={signClass(value)}>{format.change(value)}</b>
+          </button>
+        )
+      })}
+      <span className="quiet tnum grow end">{format.day(at ?? last)}</span>
+    </div>
+  )
+}
+
+function later(a: string | null, b: string | null): string | null {
+  return a === null || (b !== null && b > a) ? b : a
+}
+
+/** A line's value on a day, or the newest before it; without a day its last. */
+export function valueAt(points: Point[], date: string | null): number | null {
+  if (date === null) return points[points.length - 1]?.value ?? null
+  let [low, high] = [0, points.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((points[middle]?.date ?? '') <= date) low = middle + 1
+    else high = middle
+  }
+  return points[low - 1]?.value ?? null
+}

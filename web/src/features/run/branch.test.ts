@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest'
+import { placesOf, toBranchCommand } from './branch'
+
+it('says the same as a command, each value as one word', () => {
+  const branch = { date: '2012-10-17', agent: "the desk's", node: 'AAPL/Bull Researcher#1', model: 'house::contrarian', instructions: 'Sell $HOME; now', sampling: null }
+  expect(toBranchCommand('j-1', branch)).toBe(
+    "papertape branch j-1 --date 2012-10-17 --agent 'the desk'\\''s' --at 'AAPL/Bull Researcher#1' --model house::contrarian --instructions 'Sell $HOME; now'",
+  )
+  expect(toBranchCommand('j-1', { date: '2012-10-17' })).toBe('papertape branch j-1 --date 2012-10-17')
+  expect(toBranchCommand('j-1', { date: '2012-10-17', sampling: { temperature: 0 } })).toBeNull()
+})
+
+it('names the places of a desk by symbol and role, and of an agent alone', () => {
+  expect(placesOf(['IBM'], 'desk:house::momentum').slice(0, 2)).toEqual(['IBM', 'IBM/Market Analyst#1'])
+  expect(placesOf(['IBM'], 'house::momentum')).toEqual(['solo#1', 'post#1'])
+})
