@@ -1,9 +1,10 @@
 //! The assistant's jobs: a message answered, a plan broken down, a plan carried out. Each has one session
 //! of its own, in which every answer and every action is a step.
 
-use crate::budget::{Budget, Budgets};
+use crate::budget::{Budget, Budgets, Limit};
 use crate::host::{JobRun, LiveHost};
 use crate::load::{self, stop_of};
+use crate::purse::Purses;
 use crate::services::Services;
 use crate::simulate::JobEnd;
 use crate::stopping::{StopReason, StopSignal};
@@ -12,14 +13,14 @@ use papertape_assistant::settings::{CHAT, DECOMPOSE, Decompose, EXECUTE, Execute
 use papertape_assistant::web::WebSearch;
 use papertape_assistant::{chat, decompose, execute};
 use papertape_core::action::{Language, summarise};
-use papertape_core::chat::{ChatId, ChatWrite};
+use papertape_core::chat::{ChatId, ChatWrite, unanswered};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::json::to_value;
 use papertape_core::money::Money;
 use papertape_core::plan::{PlanChanges, PlanWrite};
 use papertape_core::ports::{Chats, JobControl, Plans};
 use papertape_core::record::{
-    CloseSession, DayStatus, JobRow, JobStatus, Lease, NewSession, StartingPosition, Write,
+    ASSISTANTS, CloseSession, DayStatus, JobRow, JobStatus, Lease, NewSession, StartingPosition, Write,
 };
 use papertape_core::redact::Clean;
 use papertape_core::tape::{Ctx, Doc, Host as _, Session, Stop, Tape};
@@ -61,9 +62,12 @@ pub trait Listener: Send + Sync {
 pub struct AssistantConfig {
     /// Who it is and how it works.
     pub settings: Settings,
-    /// What the job may use.
+    /// What may be said in the job.
     #[serde(default)]
     pub budget: Budget,
+    /// What the simulations that it starts, by itself or through a plan, may use together.
+    #[serde(default)]
+    pub simulations: Limit,
     /// The language of what it says of its actions.
     #[serde(default)]
     pub language: Language,
@@ -89,12 +93,14 @@ pub(crate) struct Assisting {
     pub(crate) wait: Duration,
     /// Do people read its words while they are written?
     pub(crate) is_heard: bool,
+    /// What the jobs that it has started may use.
+    pub(crate) purses: Purses,
 }
 
 /// Is it a kind of the assistant's?
 #[must_use]
 pub fn is_assistants(kind: &str) -> bool {
-    [CHAT, DECOMPOSE, EXECUTE].contains(&kind)
+    ASSISTANTS.contains(&kind)
 }
 
 /// What a job's program came to.
@@ -129,10 +135,12 @@ pub(crate) async fn run(
         Err(error) => return failed(format!("the job's config cannot be read: {error}")),
     };
     let spent = services.record.spent(&job.id).await.map_err(stop_of)?;
+    let budgets = Budgets::rebuild(config.budget, spent);
+    let purses = Purses::rebuild(services, job, config.simulations, &budgets).await.map_err(stop_of)?;
     let run = Arc::new(JobRun {
         services: services.clone(),
         lease: lease.clone(),
-        budgets: Budgets::rebuild(config.budget, spent),
+        budgets,
         signal,
         assisting: Some(Assisting {
             assistant,
@@ -140,6 +148,7 @@ pub(crate) async fn run(
             language: config.language,
             wait: Duration::from_secs(config.settings.wait_secs),
             is_heard: job.kind == CHAT,
+            purses,
         }),
     });
     let stop = match Box::pin(session(&run, job, &config)).await {
@@ -278,7 +287,11 @@ async fn give_up(
     metadata["error"] = why.as_str().into();
     let rows = run.services.actions.action_log(job).await.map_err(stop_of)?;
     metadata["actions_summary"] = to_value(&summarise(rows.iter().map(|row| &row.row), assisting.language));
-    let content = chat::unanswered(&why, assisting.language);
+    let status = match run.signal.reason() {
+        Some(StopReason::Cancelled) => JobStatus::Cancelled,
+        _ => JobStatus::Failed,
+    };
+    let content = unanswered(status, Some(&why), assisting.language);
     let words = ChatWrite::Answer { message: turn.assistant.id, content, metadata };
     host.commit(vec![Write::Chat(Box::new(Clean::of(&run.services.redactor, words)))]).await
 }

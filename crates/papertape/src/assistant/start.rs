@@ -3,13 +3,12 @@
 use super::config;
 use crate::app::App;
 use crate::trigger::TriggerError;
-use papertape_assistant::perform::busy;
 use papertape_assistant::settings::{DECOMPOSE, Decompose, EXECUTE, Execute};
 use papertape_core::action::Language;
 use papertape_core::id::JobId;
 use papertape_core::json::{self, to_value};
 use papertape_core::plan::{PlanId, TaskId};
-use papertape_core::ports::{Plans as _, Queue as _};
+use papertape_core::ports::{Plans as _, Queue as _, RecordError};
 use papertape_core::record::NewJob;
 use papertape_runtime::assist::AssistantConfig;
 
@@ -57,13 +56,15 @@ async fn there_is(app: &App, plan: PlanId, task: Option<TaskId>) -> Result<(), T
 }
 
 async fn queue(app: &App, kind: &str, plan: PlanId, config: AssistantConfig) -> Result<JobId, TriggerError> {
-    if let Some(busy) = busy(&app.store, plan, kind).await.map_err(anyhow::Error::from)? {
-        return Err(TriggerError::Conflict(format!("plan {plan} is being worked on already, by job {busy}")));
-    }
     let id = JobId::new(uuid::Uuid::now_v7().to_string());
     let config = to_value(&config);
     let job = new_job(app, id.clone(), kind, config, Some(plan));
-    app.store.enqueue(job).await.map_err(anyhow::Error::from)?;
+    app.store.enqueue(job).await.map_err(|error| match error {
+        RecordError::Busy(busy) => {
+            TriggerError::Conflict(format!("plan {plan} is being worked on already, by job {busy}"))
+        }
+        other => anyhow::Error::from(other).into(),
+    })?;
     app.ring();
     Ok(id)
 }

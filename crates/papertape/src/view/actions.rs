@@ -9,7 +9,7 @@ use papertape_core::action::{
 use papertape_core::id::JobId;
 use papertape_core::plan::PlanId;
 use papertape_core::ports::ActionLog as _;
-use papertape_core::record::JobStatus;
+use papertape_core::record::{JobStatus, PLAN_DECOMPOSE};
 use papertape_core::time::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -17,8 +17,6 @@ use utoipa::ToSchema;
 
 /// The rows that come with a job where no number is asked for.
 const WITH_A_JOB: u32 = 50;
-/// The kind of jobs that decompose a task.
-const PLAN_DECOMPOSE: &str = "plan_decompose";
 
 /// Which part of the log that comes with a job.
 #[derive(Clone, Debug, Default)]

@@ -10,6 +10,7 @@ mod compare_traces;
 mod datasets;
 mod desk_state;
 mod health;
+mod job_result;
 mod jobs;
 mod live;
 mod memory;
@@ -36,6 +37,9 @@ pub use compare_traces::{CompareQuery, compare_traces};
 pub use datasets::{DatasetAnswer, DatasetsAnswer, DatasetsQuery, dataset, datasets};
 pub use desk_state::{DeskStateAnswer, desk_state, desk_states};
 pub use health::{HealthAnswer, HealthState, health};
+pub use job_result::{
+    DecompositionResult, DecompositionStats, ExecutionResult, FailedPart, JobResult, job_result,
+};
 pub use jobs::{
     AgentSummary, BranchPoint, ContinuesFrom, DatasetSummary, DayDetail, JobAnswer, JobSummary, JobsAnswer,
     JobsQuery, Progress, SimulationSummary, StatusAnswer, UsageSummary, job, job_summary, jobs, status,
@@ -126,6 +130,7 @@ impl From<RecordError> for ViewError {
         match error {
             RecordError::BadCursor => Self::bad("cursor", error.to_string()),
             RecordError::Refused(refusal) => refusal.into(),
+            RecordError::Busy(_) => Self::Busy(error.to_string()),
             other => Self::Record(other.into()),
         }
     }

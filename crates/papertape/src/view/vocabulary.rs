@@ -42,6 +42,12 @@ pub fn task_status() -> Object {
     words(&[Queued, Running, Completed, Failed, Skipped].map(TaskStatus::as_str))
 }
 
+/// Why a decomposition went no further.
+#[must_use]
+pub fn stopped_reason() -> Object {
+    words(&["completed", "max_depth", "node_budget", "failed"])
+}
+
 /// Who speaks.
 #[must_use]
 pub fn role() -> Object {

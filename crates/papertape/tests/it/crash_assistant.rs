@@ -201,6 +201,28 @@ struct AllBut {
     job: JobId,
 }
 
+impl AllBut {
+    async fn claim_where(
+        &self,
+        owner: &str,
+        is_meant: impl Fn(&str) -> bool,
+    ) -> Result<Option<(Lease, JobRow)>, RecordError> {
+        for status in [JobStatus::Queued, JobStatus::Running] {
+            let filter = papertape_store::JobFilter { kind: None, status: Some(status) };
+            let page = papertape_store::PageRequest::first(50);
+            let found = self.store.jobs(&filter, &page).await.expect("reads");
+            let others = found.items.iter().filter(|item| item.job.id != self.job);
+            for item in others.filter(|item| is_meant(&item.job.kind)) {
+                let claimed = self.store.claim(owner, BRIEF, Some(&item.job.id)).await?;
+                if claimed.is_some() {
+                    return Ok(claimed);
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
 impl Queue for AllBut {
     fn enqueue<'a>(&'a self, job: NewJob) -> BoxFuture<'a, Result<(), RecordError>> {
         self.store.enqueue(job)
@@ -212,21 +234,16 @@ impl Queue for AllBut {
         _: Duration,
         _: Option<&'a JobId>,
     ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
-        async move {
-            for status in [JobStatus::Queued, JobStatus::Running] {
-                let filter = papertape_store::JobFilter { kind: None, status: Some(status) };
-                let page = papertape_store::PageRequest::first(50);
-                let found = self.store.jobs(&filter, &page).await.expect("reads");
-                for item in found.items.iter().filter(|item| item.job.id != self.job) {
-                    let claimed = self.store.claim(owner, BRIEF, Some(&item.job.id)).await?;
-                    if claimed.is_some() {
-                        return Ok(claimed);
-                    }
-                }
-            }
-            Ok(None)
-        }
-        .boxed()
+        self.claim_where(owner, |_| true).boxed()
+    }
+
+    fn claim_of<'a>(
+        &'a self,
+        owner: &'a str,
+        _: Duration,
+        kinds: &'a [&'a str],
+    ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
+        self.claim_where(owner, |kind| kinds.contains(&kind)).boxed()
     }
 
     fn renew<'a>(&'a self, lease: &'a Lease, _: Duration) -> BoxFuture<'a, Result<bool, RecordError>> {

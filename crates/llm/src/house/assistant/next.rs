@@ -6,6 +6,9 @@ use super::results::Results;
 use super::say;
 use serde_json::{Value, json};
 
+/// How a result says that a person can let a plan's tasks spend.
+const TRUSTED: &str = "\"trusted\": true";
+
 /// A turn.
 pub(super) struct Step {
     pub(super) message: String,
@@ -69,7 +72,16 @@ fn plans(asks: &[PlanAsk], results: &Results) -> Option<Action> {
         };
         match results.of(name) {
             None => return Some(Action { kind, name, parameters, blocking: true }),
-            Some(result) if result["success"] == false => return None,
+            Some(result) if result["success"] == false => {
+                // A plan that was held back from spending can be let by the person, who is asked once.
+                let can_be_let = result["message"].as_str().is_some_and(|why| why.contains(TRUSTED));
+                if !can_be_let || results.count(name) > 1 {
+                    return None;
+                }
+                let mut parameters = parameters;
+                parameters["trusted"] = true.into();
+                return Some(Action { kind, name, parameters, blocking: true });
+            }
             Some(_) => {}
         }
     }

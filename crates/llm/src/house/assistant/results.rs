@@ -51,6 +51,11 @@ impl Results {
         self.all.iter().find(|result| result["name"] == name)
     }
 
+    /// How often this was asked for.
+    pub(super) fn count(&self, name: &str) -> usize {
+        self.all.iter().filter(|result| result["name"] == name).count()
+    }
+
     /// The plan that was made.
     pub(super) fn plan(&self) -> Option<i64> {
         self.of("create_plan")?["data"]["plan_id"].as_i64()
