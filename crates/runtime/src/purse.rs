@@ -98,18 +98,19 @@ impl Purser<'_> {
     async fn look_at_all(&self) -> Result<bool, CallFailure> {
         let mut is_open = false;
         for job in self.purses.open() {
-            is_open |= !self.look(&job).await.map_err(unavailable)?;
+            is_open |= !self.look(&job, false).await.map_err(unavailable)?;
         }
         Ok(is_open)
     }
 
-    /// Gives back what a job has not used, where it has stopped or was never queued. Says whether it has.
-    async fn look(&self, job: &JobId) -> Result<bool, RecordError> {
+    /// Gives back what a job has not used, where it has stopped. Says whether it has. One that is not there
+    /// may be about to be queued by an action beside this one: only who knows that it will not be says so.
+    async fn look(&self, job: &JobId, is_given_up: bool) -> Result<bool, RecordError> {
         let row = self.services.queue.job(job).await?;
         let now = match &row {
-            Some(row) if !row.status.is_stopped() => return Ok(false),
-            Some(row) => given_to(self.services, row).await?,
-            None => Given::default(),
+            Some(row) if row.status.is_stopped() => given_to(self.services, row).await?,
+            None if is_given_up => Given::default(),
+            _ => return Ok(false),
         };
         let mut given = self.purses.given();
         if let Some(before) = given.get_mut(job).filter(|before| before.is_open) {
@@ -175,7 +176,7 @@ impl Purse for Purser<'_> {
     }
 
     fn settle<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<(), CallFailure>> {
-        async move { self.look(job).await.map(drop).map_err(unavailable) }.boxed()
+        async move { self.look(job, true).await.map(drop).map_err(unavailable) }.boxed()
     }
 }
 
