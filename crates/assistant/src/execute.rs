@@ -83,6 +83,9 @@ pub async fn execute(
         Ok(planned) => planned,
         Err(why) => return Ok(Err(why)),
     };
+    if planned.tasks.is_empty() {
+        return Ok(Err(format!("plan {} has no tasks: decompose it first", what.plan_id)));
+    }
     let wanted = match wanted(&planned, what.task_id) {
         Ok(wanted) => wanted,
         Err(why) => return Ok(Err(why)),

@@ -390,7 +390,12 @@ fn ended(row: ActionDraft, result: &Result<ActionReply, CallFailure>, waits: boo
         Err(failure) if waits => (ActionStatus::Queued, failure.message.clone()),
         Err(failure) => (ActionStatus::Failed, failure.message.clone()),
     };
-    ActionDraft { status, message: Some(message), details: Some(json!({ ACTION_KEY: order })), ..row }
+    let data = result.as_ref().map_or(&Value::Null, |reply| &reply.data);
+    // Of the whole, what the summary reads.
+    let made = json!({ "job_id": data["job_id"], "plan_id": data["plan_id"],
+        "plan": { "plan_id": data["plan"]["plan_id"] } });
+    let details = Some(json!({ ACTION_KEY: order, "result": made }));
+    ActionDraft { status, message: Some(message), details, ..row }
 }
 
 /// A round's results as the model is told of them: answers to its calls, or one JSON text.

@@ -42,8 +42,8 @@ pub(crate) async fn ended(
         JobStatus::Queued | JobStatus::Running => ActionStatus::Queued,
         JobStatus::Partial | JobStatus::Failed | JobStatus::Cancelled => ActionStatus::Failed,
     };
-    let message = match &end.error {
-        Some(error) => format!("{}: {error}", end.status),
+    let message = match end.error.as_ref().or(end.note.as_ref()) {
+        Some(more) => format!("{}: {more}", end.status),
         None => end.status.to_string(),
     };
     write(services, lease, job, status, Some(message)).await

@@ -108,12 +108,36 @@ struct Came {
     status: JobStatus,
     error: Option<String>,
     result: Value,
+    /// In a sentence, for the job's last row.
+    note: Option<String>,
     writes: Vec<Write>,
 }
 
 impl Came {
     fn failed(error: String) -> Self {
-        Self { status: JobStatus::Failed, error: Some(error), result: Value::Null, writes: Vec::new() }
+        Self {
+            status: JobStatus::Failed,
+            error: Some(error),
+            result: Value::Null,
+            note: None,
+            writes: Vec::new(),
+        }
+    }
+}
+
+/// What a decomposition came to, in a sentence.
+fn sentence(done: &decompose::Decomposition, language: Language) -> String {
+    use decompose::StoppedReason::{Completed, Failed, MaxDepth, NodeBudget};
+    let (made, left_out) = (done.stats.nodes_created, done.stats.children_left_out);
+    let (why, why_zh) = match done.stopped_reason {
+        Completed => ("nothing is left to break up", "没有可继续分解的任务"),
+        MaxDepth => ("tasks at the deepest level are not broken up", "已到最大深度"),
+        NodeBudget => ("all tasks that it may make are made", "已用完任务数上限"),
+        Failed => ("nothing could be broken up", "无法分解"),
+    };
+    match language {
+        Language::En => format!("{made} task(s) made, {left_out} left out; {why}"),
+        Language::Zh => format!("新建 {made} 个任务，略去 {left_out} 个；{why_zh}"),
     }
 }
 
@@ -126,7 +150,7 @@ pub(crate) async fn run(
     (lease, job): (&Lease, &JobRow),
     signal: StopSignal,
 ) -> Result<JobEnd, Stop> {
-    let failed = |error: String| Ok(JobEnd { status: JobStatus::Failed, error: Some(error) });
+    let failed = |error: String| Ok(JobEnd::failed(error));
     let Some(assistant) = services.assistant.clone() else {
         return failed("this process runs no jobs of the assistant's".to_owned());
     };
@@ -162,7 +186,7 @@ pub(crate) async fn run(
         Some(StopReason::Cancelled) => JobStatus::Cancelled,
         None => JobStatus::Failed,
     };
-    Ok(JobEnd { status, error: Some(stop.to_string()) })
+    Ok(JobEnd { status, error: Some(stop.to_string()), note: None })
 }
 
 /// The job's session: on its tape as far as that goes, then live.
@@ -193,7 +217,7 @@ async fn session(run: &Arc<JobRun>, job: &JobRow, config: &AssistantConfig) -> R
     writes.push(Write::Text(closing.state.clone()));
     writes.push(Write::CloseSession(Box::new(closing)));
     session.finish(writes).await?;
-    Ok(JobEnd { status: came.status, error: came.error })
+    Ok(JobEnd { status: came.status, error: came.error, note: came.note })
 }
 
 async fn program(run: &JobRun, job: &JobRow, config: &AssistantConfig, root: &mut Ctx) -> Result<Came, Stop> {
@@ -221,7 +245,8 @@ async fn program(run: &JobRun, job: &JobRow, config: &AssistantConfig, root: &mu
                         .failed
                         .first()
                         .map(|one| format!("{failed} node(s) failed, the first: {}", one.error));
-                    Came { status, error: first, result: to_value(&done), writes: Vec::new() }
+                    let note = Some(sentence(&done, config.language));
+                    Came { status, error: first, result: to_value(&done), note, writes: Vec::new() }
                 }
                 Err(why) => Came::failed(why),
             })
@@ -235,7 +260,13 @@ async fn program(run: &JobRun, job: &JobRow, config: &AssistantConfig, root: &mu
                     let error = first.map(|one| {
                         format!("{failed} task(s) failed, the first {}: {}", one.task_id, one.error)
                     });
-                    Came { status: done.status, error, result: to_value(&done), writes: Vec::new() }
+                    Came {
+                        status: done.status,
+                        error,
+                        result: to_value(&done),
+                        note: None,
+                        writes: Vec::new(),
+                    }
                 }
                 Err(why) => Came::failed(why),
             })
@@ -256,7 +287,7 @@ fn answered(run: &JobRun, answer: chat::Answer) -> Came {
         writes.push(Write::Chat(Box::new(Clean::of(redactor, bind))));
     }
     let status = if answer.error.is_some() { JobStatus::Failed } else { JobStatus::Completed };
-    Came { status, error: answer.error, result, writes }
+    Came { status, error: answer.error, result, note: None, writes }
 }
 
 /// Says in the place of an answer why there is none, and what had been done; of a plan, that it has failed. A

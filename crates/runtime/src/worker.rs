@@ -150,10 +150,7 @@ impl Worker {
                 kind if assist::is_assistants(kind) => {
                     assist::run(&self.services, (lease, row), stopper.signal()).await
                 }
-                other => Ok(JobEnd {
-                    status: JobStatus::Failed,
-                    error: Some(format!("this version cannot run jobs of the kind `{other}`")),
-                }),
+                other => Ok(JobEnd::failed(format!("this version cannot run jobs of the kind `{other}`"))),
             }
         };
         let watch = self.watch(lease, shutdown.clone(), &stopper);
@@ -164,7 +161,7 @@ impl Worker {
         let end = match end {
             Ok(end) => end,
             Err(Stop::LostLease) => return Err(RecordError::LostLease),
-            Err(stop) => JobEnd { status: JobStatus::Failed, error: Some(stop.to_string()) },
+            Err(stop) => JobEnd::failed(stop.to_string()),
         };
         let end = JobEnd { error: end.error.map(|error| self.fit_to_keep(error)), ..end };
         actions::ended(&self.services, lease, row, &end).await?;
@@ -197,10 +194,7 @@ impl Worker {
         };
         let late = self.services.clock.sleep(Duration::from_secs(secs));
         match select(late, Box::pin(run)).await {
-            Either::Left(_) => Ok(JobEnd {
-                status: JobStatus::Failed,
-                error: Some(format!("{TOO_LATE}: the run did not end within {secs} s")),
-            }),
+            Either::Left(_) => Ok(JobEnd::failed(format!("{TOO_LATE}: the run did not end within {secs} s"))),
             Either::Right((end, _)) => end,
         }
     }

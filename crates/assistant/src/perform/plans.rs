@@ -1,6 +1,6 @@
 //! Actions on plans.
 
-use super::{Arguments, Performer, Place, reply, unavailable};
+use super::{Arguments, Performer, Place, bad, reply, unavailable};
 use crate::execute::HELD_BACK;
 use crate::settings::{DECOMPOSE, Decompose, EXECUTE, Execute, Limits};
 use crate::tree;
@@ -70,8 +70,15 @@ impl Performer<'_> {
         task: Option<TaskId>,
     ) -> Result<Acted, CallFailure> {
         let plan = self.plan(given.plan()?).await?;
-        if let Some(task) = task {
-            self.task_of(plan.id, task).await?;
+        match task {
+            Some(task) => drop(self.task_of(plan.id, task).await?),
+            None if plan.tasks == 0 => {
+                return Err(bad(self.say(
+                    format!("plan {} has no tasks: decompose it first", plan.id),
+                    format!("计划 {} 没有任务：请先分解", plan.id),
+                )));
+            }
+            None => {}
         }
         // A person was asked before.
         let trusted = given.flag("trusted").unwrap_or_default();

@@ -122,12 +122,26 @@ pub struct SummaryItem {
     pub success: Option<bool>,
     /// What came of it, or why it failed.
     pub message: Option<String>,
+    /// What it has made or started, or was about.
+    pub refs: Vec<ActionRefAnswer>,
+}
+
+/// Something that an action has made or started, or was about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ActionRefAnswer {
+    /// `job` or `plan`.
+    #[serde(rename = "type")]
+    #[schema(example = "job")]
+    pub what: &'static str,
+    /// Its id.
+    pub id: String,
 }
 
 impl From<ActionSummary> for SummaryItem {
     fn from(item: ActionSummary) -> Self {
-        let ActionSummary { order, kind, name, display, success, message } = item;
-        Self { order, kind, name, display, success, message }
+        let ActionSummary { order, kind, name, display, success, message, refs } = item;
+        let refs = refs.into_iter().map(|one| ActionRefAnswer { what: one.what, id: one.id }).collect();
+        Self { order, kind, name, display, success, message, refs }
     }
 }
 
