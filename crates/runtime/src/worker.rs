@@ -9,7 +9,7 @@ use crate::stopping::{StopReason, StopSignal, Stopper};
 use futures::future::{Either, select};
 use papertape_core::id::JobId;
 use papertape_core::ports::RecordError;
-use papertape_core::record::{ASSISTANTS, JobRow, JobStatus, Lease};
+use papertape_core::record::{ASSISTANTS, JobRow, Lease};
 use papertape_core::tape::Stop;
 use std::sync::Arc;
 use std::time::Duration;
