@@ -17,7 +17,6 @@ use papertape_core::chat::{ChatId, ChatWrite, unanswered};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::json::to_value;
 use papertape_core::money::Money;
-use papertape_core::plan::{PlanChanges, PlanWrite};
 use papertape_core::ports::{Chats, JobControl, Plans};
 use papertape_core::record::{
     ASSISTANTS, CloseSession, DayStatus, JobRow, JobStatus, Lease, NewSession, StartingPosition, Write,
@@ -207,7 +206,7 @@ async fn session(run: &Arc<JobRun>, job: &JobRow, config: &AssistantConfig) -> R
         Ok(came) => came,
         Err(stop) => {
             if opened.ended.is_none() {
-                give_up(run, &host, (&job.id, config), &stop).await?;
+                give_up(run, &host, &job.id, &stop).await?;
             }
             return Err(stop);
         }
@@ -290,24 +289,20 @@ fn answered(run: &JobRun, answer: chat::Answer) -> Came {
     Came { status, error: answer.error, result, note: None, writes }
 }
 
-/// Says in the place of an answer why there is none, and what had been done; of a plan, that it has failed. A
-/// turn or an execution that is taken up again replaces it.
-async fn give_up(
-    run: &JobRun,
-    host: &LiveHost,
-    (job, config): (&JobId, &AssistantConfig),
-    stop: &Stop,
-) -> Result<(), Stop> {
+/// Says in the place of an answer why there is none, and what had been done; a turn that is taken up again
+/// replaces it. Where somebody has cancelled the job, the jobs that it has started are cancelled as well.
+async fn give_up(run: &JobRun, host: &LiveHost, job: &JobId, stop: &Stop) -> Result<(), Stop> {
     let Some(assisting) = run.assisting.as_ref() else { return Ok(()) };
     // A shutdown is followed by another start, a lost lease by another worker.
     let goes_on = matches!(run.signal.reason(), Some(StopReason::Shutdown | StopReason::LostLease));
     if goes_on || matches!(stop, Stop::LostLease | Stop::Shutdown) {
         return Ok(());
     }
-    if let Some(what) = &config.execute {
-        let changes = PlanChanges { status: Some(JobStatus::Failed), ..PlanChanges::default() };
-        let write = PlanWrite::Update { plan: what.plan_id, changes };
-        return host.commit(vec![Write::Plan(Box::new(Clean::of(&run.services.redactor, write)))]).await;
+    if run.signal.reason() == Some(StopReason::Cancelled) {
+        // Nobody waits for them any more. The job, when it is taken up again, takes them up as well.
+        for started in assisting.purses.open() {
+            run.services.queue.cancel(&started).await.map_err(stop_of)?;
+        }
     }
     if !assisting.is_heard {
         return Ok(());

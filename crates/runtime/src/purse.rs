@@ -81,7 +81,8 @@ impl Purses {
         Some(limit)
     }
 
-    fn open(&self) -> Vec<JobId> {
+    /// The jobs that have something set aside and, as far as is known, have not stopped.
+    pub(crate) fn open(&self) -> Vec<JobId> {
         self.given().iter().filter(|(_, given)| given.is_open).map(|(job, _)| job.clone()).collect()
     }
 }

@@ -164,6 +164,9 @@ impl Worker {
             Err(stop) => JobEnd::failed(stop.to_string()),
         };
         let end = JobEnd { error: end.error.map(|error| self.fit_to_keep(error)), ..end };
+        if assist::is_assistants(&row.kind) && end.status.is_stopped() {
+            actions::close_open(&self.services, lease, row).await?;
+        }
         actions::ended(&self.services, lease, row, &end).await?;
         self.services.queue.finish(lease, end.status, end.error.clone()).await?;
         tracing::info!(job = %row.id, status = %end.status, error = end.error.as_deref(), "job ended");

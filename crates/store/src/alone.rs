@@ -1,14 +1,16 @@
 //! Jobs of which there is one at a time: for a plan one decomposition and one execution, for a conversation
 //! one answer. Asked inside of the transaction that queues the job, with the plan or the conversation held, so
-//! that of two who ask together one is refused, whichever process they ask.
+//! that of two who ask together one is refused, whichever process they ask. And what becomes of a plan when
+//! such a job begins and stops.
 
 use crate::db::{Backend, Db};
 use crate::error::StoreError;
 use crate::value::{Value, params};
 use papertape_core::chat::ChatId;
 use papertape_core::id::JobId;
-use papertape_core::plan::PlanId;
-use papertape_core::record::{CHAT_ACTION, ONE_A_PLAN};
+use papertape_core::plan::{PlanId, PlanRefusal};
+use papertape_core::record::{CHAT_ACTION, JobStatus, ONE_A_PLAN, PLAN_EXECUTE};
+use papertape_core::time::Timestamp;
 
 /// Refuses a job of a kind of which a plan has one at a time while another one is queued or running. The plan
 /// is held until the transaction ends.
@@ -46,6 +48,45 @@ pub(crate) async fn again(db: &mut dyn Db, job: &JobId) -> Result<(), StoreError
     let chat: ChatId = row.get()?;
     hold(db, "chat_sessions", (&chat).into()).await?;
     in_chat(db, job, &chat).await
+}
+
+/// Refuses to take anything of a plan away while a job works on it. The plan is held until the transaction
+/// ends.
+pub(crate) async fn nobody_works_on(db: &mut dyn Db, plan: PlanId) -> Result<(), StoreError> {
+    hold(db, "plans", plan.into()).await?;
+    let kinds = ONE_A_PLAN.map(|kind| format!("'{kind}'")).join(", ");
+    let sql = format!(
+        "SELECT job_id FROM plan_job_index WHERE plan_id = $1 AND job_type IN ({kinds})
+         AND status IN ('queued', 'running') LIMIT 1"
+    );
+    match db.row(&sql, params![plan]).await? {
+        Some(mut row) => Err(PlanRefusal::Busy(row.get()?).into()),
+        None => Ok(()),
+    }
+}
+
+/// A worker has an execution: its plan is running, also where it had been stopped before.
+pub(crate) async fn take_up(db: &mut dyn Db, job: &JobId, at: Timestamp) -> Result<(), StoreError> {
+    let sql = "UPDATE plans SET status = 'running', updated_at = $1
+        WHERE id = (SELECT plan_id FROM plan_job_index WHERE job_id = $2)";
+    db.execute(sql, params![at, job]).await.map(drop)
+}
+
+/// An execution has stopped: its plan is as it is, and none of the plan's tasks is running any more.
+pub(crate) async fn let_go(
+    db: &mut dyn Db,
+    job: &JobId,
+    status: JobStatus,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let sql = "SELECT plan_id FROM plan_job_index WHERE job_id = $1 AND job_type = $2";
+    let Some(mut row) = db.row(sql, params![job, PLAN_EXECUTE]).await? else { return Ok(()) };
+    let Some(plan) = row.get::<Option<PlanId>>()? else { return Ok(()) };
+    let sql = "UPDATE plan_tasks SET status = 'queued', updated_at = $1
+        WHERE plan_id = $2 AND status = 'running'";
+    db.execute(sql, params![at, plan]).await?;
+    let sql = "UPDATE plans SET status = $1, updated_at = $2 WHERE id = $3 AND status = 'running'";
+    db.execute(sql, params![status, at, plan]).await.map(drop)
 }
 
 /// Keeps a row from others until the transaction ends. On SQLite there is one writer at a time.

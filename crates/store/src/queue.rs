@@ -15,7 +15,7 @@ use futures::FutureExt as _;
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::json;
 use papertape_core::ports::{BoxFuture, Queue, RecordError};
-use papertape_core::record::{ASSISTANTS, DayStatus, JobRow, JobStatus, Lease, NewJob};
+use papertape_core::record::{ASSISTANTS, DayStatus, JobRow, JobStatus, Lease, NewJob, PLAN_EXECUTE};
 use papertape_core::time::Timestamp;
 use serde_json::json;
 use std::sync::Arc;
@@ -269,6 +269,9 @@ async fn claim(
     let job = read_job(&mut row)?;
     let mut fence = Fence::of(job.id.clone(), end, 1);
     status_event(db, &mut fence, JobStatus::Running, None, at).await?;
+    if job.kind == PLAN_EXECUTE {
+        alone::take_up(db, &job.id, at).await?;
+    }
     Ok(Some((Lease { job: job.id.clone(), epoch }, job)))
 }
 
@@ -313,6 +316,7 @@ async fn finish(
     status_event(db, &mut fence, status, error, at).await?;
     if status.is_stopped() {
         fence.event(db, "end", &json!({ "status": status, "error": error }), at).await?;
+        alone::let_go(db, &lease.job, status, at).await?;
     }
     if matches!(status, JobStatus::Failed | JobStatus::Cancelled) {
         chats::leave_word(db, &lease.job, status, error, at).await?;
@@ -349,6 +353,7 @@ async fn cancel(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>, Store
         status_event(db, &mut fence, JobStatus::Cancelled, None, at).await?;
         fence.event(db, "end", &json!({ "status": JobStatus::Cancelled, "error": null }), at).await?;
         chats::leave_word(db, job, JobStatus::Cancelled, None, at).await?;
+        alone::let_go(db, job, JobStatus::Cancelled, at).await?;
         return Ok(Some(JobStatus::Cancelled));
     }
     db.execute("UPDATE jobs SET cancel_requested = 1 WHERE job_id = $1 AND status = 'running'", params![job])

@@ -207,9 +207,15 @@ impl Performer<'_> {
     }
 
     /// The job that is to be waited for: the one that was started here already. `None`: one is to be started,
-    /// for there is none, or it has failed and this is another attempt. Somebody's cancelling stands.
-    fn begun(&self, place: &Place<'_>, last: Option<JobRow>) -> Result<Option<JobId>, CallFailure> {
+    /// for there is none, or it has failed and this is another attempt. Somebody's cancelling stands while it is
+    /// waited for.
+    async fn begun(&self, place: &Place<'_>, last: Option<JobRow>) -> Result<Option<JobId>, CallFailure> {
         let Some(last) = last else { return Ok(None) };
+        if last.status == JobStatus::Cancelled && !place.again {
+            // It was cancelled together with this job, which has been taken up again.
+            self.queue.requeue(&last.id).await.map_err(unavailable)?;
+            return Ok(Some(last.id));
+        }
         if last.status == JobStatus::Cancelled && place.again {
             let why = self.say(
                 format!("job {} was cancelled, and is not tried again", last.id),
@@ -230,7 +236,7 @@ impl Performer<'_> {
     ) -> Result<JobId, CallFailure> {
         debug_assert!([CHAT, DECOMPOSE, EXECUTE].contains(&kind), "a job of the assistant's");
         let (last, origin) = self.job_of(place).await?;
-        if let Some(begun) = self.begun(place, last)? {
+        if let Some(begun) = self.begun(place, last).await? {
             return Ok(begun);
         }
         let id = origin.job_id();

@@ -26,7 +26,7 @@ impl Performer<'_> {
     ) -> Result<Acted, CallFailure> {
         let until = self.until();
         let (last, origin) = self.job_of(place).await?;
-        let job = match self.begun(place, last)? {
+        let job = match self.begun(place, last).await? {
             Some(begun) => begun,
             None => self.start_simulation(given, &origin, until).await?,
         };
@@ -37,7 +37,11 @@ impl Performer<'_> {
         let row = self.wait(&job, until).await?;
         let by = self.caller(&origin, Limit::default());
         let data = self.jobs.call(JobTool::JobStatus, &by, &json!({ "job_id": job })).await?;
-        self.ended(&row, data, None, "")
+        // Days that were done before are not done again: who did them is part of what is told.
+        let more =
+            data["message"].as_str().and_then(|said| said.split_once(['；', ';'])).map(|(_, more)| more);
+        let more = more.map(|more| self.say(format!(";{more}"), format!("；{more}"))).unwrap_or_default();
+        self.ended(&row, data, None, &more)
     }
 
     /// Queues a simulation, with what is set aside for it.

@@ -140,6 +140,27 @@ impl JobsOf {
         self.named(&name, asked).await
     }
 
+    /// The jobs that did the days of a job: itself, or, where all of its days had been done before, those that
+    /// did them.
+    async fn done_by(&self, job: &JobId) -> Result<Vec<JobId>, CallFailure> {
+        let (mut found, mut open) = (Vec::new(), vec![job.clone()]);
+        while let Some(job) = open.pop() {
+            let summary = view::job_summary(&self.0, job.as_str()).await.map_err(of_view)?;
+            let progress = summary.progress;
+            let is_skipped = progress.total_model_days > 0 && progress.skipped == progress.total_model_days;
+            let from = summary.simulation.filter(|_| is_skipped).map(|run| run.continues).unwrap_or_default();
+            let earlier: Vec<JobId> = from.values().map(|from| JobId::new(&from.job)).collect();
+            if earlier.is_empty() {
+                if !found.contains(&job) {
+                    found.push(job);
+                }
+            } else {
+                open.extend(earlier);
+            }
+        }
+        Ok(found)
+    }
+
     async fn named(&self, name: &str, asked: &Given<'_>) -> Result<JobId, CallFailure> {
         let store = &self.0.store;
         if name == "latest" {
@@ -173,8 +194,20 @@ impl JobsOf {
             format!("job {id}: {status}, {done} of {all} model-days done"),
             format!("任务 {id}：{status}，已完成 {done}/{all} 个模型日"),
         );
+        let done_by = self.done_by(&job).await?;
+        let by: Vec<&str> = done_by.iter().filter(|one| **one != job).map(JobId::as_str).collect();
+        let message = if by.is_empty() {
+            message
+        } else {
+            let by = by.join(", ");
+            let more = (
+                format!("; its days had been done before, by job {by}"),
+                format!("；这些交易日此前已由任务 {by} 完成"),
+            );
+            format!("{message}{}", asked.say(more.0, more.1))
+        };
         Ok(json!({
-            "message": message, "job_id": found.job_id, "status": found.status, "progress": found.progress,
+            "message": message, "job_id": found.job_id, "status": found.status, "done_by": done_by, "progress": found.progress,
             "models": found.models, "error": found.error, "warnings": found.warnings, "failed_days": failed,
             "date_range": [found.date_range.first(), found.date_range.last()],
         }))
@@ -182,6 +215,7 @@ impl JobsOf {
 
     async fn reasoning(&self, asked: &Given<'_>) -> Result<Value, CallFailure> {
         let job = self.named(&asked.text("job_id").unwrap_or_else(|| "latest".to_owned()), asked).await?;
+        let job = self.done_by(&job).await?.into_iter().next().unwrap_or(job);
         let mut query = ReasoningQuery {
             job_id: Some(job.to_string()),
             model: asked.text("model"),
@@ -225,7 +259,10 @@ impl JobsOf {
 
     async fn results(&self, asked: &Given<'_>) -> Result<Value, CallFailure> {
         let job = self.job(asked).await?;
-        let runs: Vec<Value> = self.ranges(&job, asked).await?.iter().map(|run| told(&job, run)).collect();
+        let mut runs: Vec<Value> = Vec::new();
+        for job in self.done_by(&job).await? {
+            runs.extend(self.ranges(&job, asked).await?.iter().map(|run| told(&job, run)));
+        }
         let count = runs.len();
         let message =
             asked.say(format!("{count} trader(s) of job {job}"), format!("任务 {job} 的 {count} 名交易员"));
@@ -237,8 +274,12 @@ impl JobsOf {
         let mut runs = Vec::new();
         let mut baselines: Vec<Value> = Vec::new();
         for name in names.iter().filter_map(Value::as_str).take(20) {
-            let job = self.named(name, asked).await?;
-            for run in self.ranges(&job, asked).await? {
+            let named = self.named(name, asked).await?;
+            let mut ranges = Vec::new();
+            for job in self.done_by(&named).await? {
+                ranges.extend(self.ranges(&job, asked).await?.into_iter().map(|run| (job.clone(), run)));
+            }
+            for (job, run) in ranges {
                 if let Some(found) = &run.baselines {
                     for (name, baseline) in
                         [("buy_and_hold", &found.buy_and_hold), ("equal_weight", &found.equal_weight)]

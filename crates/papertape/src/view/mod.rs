@@ -141,7 +141,7 @@ impl From<PlanRefusal> for ViewError {
         let message = refusal.to_string();
         let field = match refusal {
             PlanRefusal::NoPlan(_) | PlanRefusal::NoTask(_) => return Self::NotFound(message),
-            PlanRefusal::TooManyTasks => return Self::Busy(message),
+            PlanRefusal::TooManyTasks | PlanRefusal::Busy(_) => return Self::Busy(message),
             PlanRefusal::NoParent(_) | PlanRefusal::BelowItself | PlanRefusal::TooDeep => "parent_id",
             PlanRefusal::NoDependency(_) | PlanRefusal::Cycle(_) => "dependencies",
             PlanRefusal::Empty(field) | PlanRefusal::TooLong { field, .. } => field,

@@ -3,6 +3,7 @@
 use crate::api_support::World;
 use crate::assistant_support::{Desk, Searched, actions, pages, searching};
 use papertape::config::Config;
+use papertape_agents::memory::MemoryMode;
 use papertape_core::id::JobId;
 use papertape_core::ports::Queue as _;
 use papertape_llm::{ProviderConfig, ProviderKind};
@@ -300,6 +301,110 @@ async fn a_person_lets_a_plan_spend_after_the_web() {
     assert_eq!(actions(&done), [("execute_plan".to_owned(), Some(true))], "{done:#}");
     assert_eq!(desk.world.good(&format!("/plans/{plan}")).await["plan"]["status"], "completed");
     assert_eq!(simulations(&desk).await.len(), 1);
+
+    // A plan is what its tasks are, whoever changes them afterwards.
+    let status = async || desk.world.good(&format!("/plans/{plan}")).await["plan"]["status"].clone();
+    let more = task("More", "Show the results of the run.", &[run]).await;
+    assert_eq!(status().await, "partial");
+    let patch = async |task: i64, body: Value| {
+        let request = axum::http::Request::patch(format!("/plans/{plan}/tasks/{task}"))
+            .header("host", "localhost")
+            .header("content-type", "application/json");
+        desk.world.send(request.body(axum::body::Body::from(body.to_string())).expect("a request")).await
+    };
+    assert_eq!(patch(more, json!({ "status": "skipped" })).await.status, 200);
+    assert_eq!(status().await, "completed");
+    let by_hand = patch(run, json!({ "status": "failed" })).await;
+    assert_eq!(by_hand.json()["task"]["execution_result"], Value::Null, "{}", by_hand.text);
+    assert_eq!(status().await, "partial");
+    assert_eq!(patch(run, json!({ "status": "running" })).await.status, 400);
+    desk.stop().await;
+}
+
+/// Goal: an execution that is cancelled leaves nothing behind that seems to run: not its plan, its tasks, its
+/// actions or its simulations; resumed, it goes on with all of them; and meanwhile nothing of the plan is deleted
+/// and no second execution gets in.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancelled_execution_lets_go_and_goes_on() {
+    let finish = || ScriptedAnswer::text("<FINISH_SIGNAL>");
+    let server = ModelServer::scripted([finish().held(), finish().held(), finish(), finish()]).await;
+    let desk = Desk::new(|config| {
+        scripted_provider(config, &server);
+        config.simulation.summaries = false;
+        config.simulation.memory.mode = MemoryMode::Off;
+    })
+    .await;
+    let plan = desk.world.post("/plans", &json!({ "name": "Long" })).await.json()["plan"]["id"].clone();
+    let body =
+        json!({ "name": "Run", "instruction": "Backtest test::slow on AAPL from 2012-10-01 to 2012-10-02." });
+    let task = desk.world.post(&format!("/plans/{plan}/tasks"), &body).await.json()["task"]["id"].clone();
+    let execute = format!("/plans/{plan}/execute");
+    let job =
+        desk.world.post(&execute, &json!({})).await.json()["job_id"].as_str().expect("a job").to_owned();
+    server.request(1).await;
+
+    assert_eq!(desk.world.post(&execute, &json!({})).await.status, 409);
+    for path in [format!("/plans/{plan}"), format!("/plans/{plan}/tasks/{task}")] {
+        let request = axum::http::Request::delete(&path).header("host", "localhost");
+        let kept = desk.world.send(request.body(axum::body::Body::empty()).expect("a request")).await;
+        assert!(kept.status == 409 && kept.text.contains(&job), "{path}: {}", kept.text);
+    }
+    desk.world.post(&format!("/simulate/{job}/cancel"), &json!({})).await;
+    let run = simulations(&desk).await[0]["job_id"].as_str().expect("an id").to_owned();
+    for stopping in [&job, &run] {
+        let id = JobId::new(stopping.as_str());
+        let mut follower = desk.world.app.store.follow(&id);
+        while !desk.world.app.store.job(&id).await.expect("reads").expect("is there").status.is_stopped() {
+            // The simulation's step is over when its answer has come.
+            server.release();
+            drop(tokio::time::timeout(std::time::Duration::from_millis(50), follower.woken()).await);
+        }
+    }
+    let stood = desk.world.good(&format!("/plans/{plan}")).await;
+    assert_eq!(stood["plan"]["status"], "cancelled", "{stood:#}");
+    let tasks = desk.world.good(&format!("/plans/{plan}/tasks")).await;
+    assert_eq!(tasks["tasks"][0]["status"], "queued", "{tasks:#}");
+    assert_eq!(desk.world.good(&format!("/jobs/{run}")).await["job"]["status"], "cancelled");
+    let summary = desk.world.good(&format!("/jobs/{job}")).await["actions_summary"].clone();
+    assert!(
+        summary.as_array().expect("a summary").iter().all(|one| one["success"] != Value::Null),
+        "{summary:#}"
+    );
+
+    let resumed = desk.world.post(&format!("/simulate/{job}/resume"), &json!({})).await;
+    assert!(resumed.status.is_success(), "{}", resumed.text);
+    let again = desk.world.post(&execute, &json!({})).await;
+    assert_eq!(again.status, 409, "{}", again.text);
+    let id = JobId::new(job.as_str());
+    let mut follower = desk.world.app.store.follow(&id);
+    while !desk.world.app.store.job(&id).await.expect("reads").expect("is there").status.is_stopped() {
+        server.release();
+        drop(tokio::time::timeout(std::time::Duration::from_millis(50), follower.woken()).await);
+    }
+    let stood = desk.world.good(&format!("/plans/{plan}")).await;
+    assert_eq!(stood["plan"]["status"], "completed", "{stood:#}");
+    assert_eq!(simulations(&desk).await.len(), 1, "the same simulation went on");
+    desk.stop().await;
+}
+
+/// Goal: a backtest whose days were done before is answered with the figures of the run that did them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_backtest_that_was_done_is_answered_all_the_same() {
+    let desk = Desk::new(|_| {}).await;
+    let words = "Backtest momentum on IBM from 2012-10-01 to 2012-10-05";
+    let first = desk.say(None, words).await;
+    let done = |name: &str| (name.to_owned(), Some(true));
+    assert_eq!(actions(&first), [done("run_simulation"), done("query_results")], "{first:#}");
+    let run = simulations(&desk).await[0]["job_id"].as_str().expect("an id").to_owned();
+    let second = desk.say(None, words).await;
+    assert_eq!(actions(&second), [done("run_simulation"), done("query_results")], "{second:#}");
+    let content = second["content"].as_str().expect("words");
+    assert!(
+        content.contains("return ") && content.contains(&format!("done before, by job {run}")),
+        "{content}"
+    );
+    let newest = desk.say(None, "results of the newest run").await;
+    assert!(newest["content"].as_str().expect("words").contains("return "), "{newest:#}");
     desk.stop().await;
 }
 
