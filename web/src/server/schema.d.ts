@@ -8086,7 +8086,7 @@ export interface components {
              */
             position?: number | null;
             /** @enum {string} */
-            status?: "queued" | "running" | "completed" | "failed" | "skipped";
+            status?: "queued" | "completed" | "failed" | "skipped";
         };
         /** @description A task. */
         TaskSummary: {
