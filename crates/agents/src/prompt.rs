@@ -3,10 +3,9 @@
 //! Text from outside only ever enters as a value of a template.
 
 use crate::config::Language;
-use minijinja::syntax::SyntaxConfig;
-use minijinja::{Environment, UndefinedBehavior};
 use papertape_core::id::ContentHash;
-use papertape_core::json;
+pub use papertape_core::prompt::PromptError;
+use papertape_core::prompt::Templates;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -58,31 +57,7 @@ const BUILT_IN: &[(&str, &str)] = files! {
 
 /// A set of prompts, and the hash that names it.
 #[derive(Clone, Debug)]
-pub struct PromptSet {
-    environment: Environment<'static>,
-    hash: ContentHash,
-}
-
-/// Why a prompt cannot be had.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum PromptError {
-    /// An override's name is no prompt's.
-    #[error("`{name}` is not a prompt; there are: {}", known.join(", "))]
-    Unknown {
-        /// The name.
-        name: String,
-        /// All names.
-        known: Vec<String>,
-    },
-    /// The template is wrong, or asks for what is not there.
-    #[error("prompt `{name}`: {reason}")]
-    Template {
-        /// The prompt.
-        name: String,
-        /// The engine's words.
-        reason: String,
-    },
-}
+pub struct PromptSet(Templates);
 
 impl PromptSet {
     /// The prompts that come with the product.
@@ -99,32 +74,13 @@ impl PromptSet {
     /// # Errors
     /// A name that no prompt has, a text that is no template.
     pub fn with_overrides(overrides: BTreeMap<String, String>) -> Result<Self, PromptError> {
-        let mut texts: BTreeMap<String, String> =
-            BUILT_IN.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
-        for (name, text) in overrides {
-            match texts.get_mut(&name) {
-                Some(known) => *known = text,
-                None => return Err(PromptError::Unknown { name, known: texts.into_keys().collect() }),
-            }
-        }
-        let hash = json::hash(&json::to_value(&texts));
-        let mut environment = Environment::new();
-        environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        environment.set_syntax(plain_blocks());
-        // Prompts are plain text for a model: nothing is HTML.
-        environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
-        for (name, text) in texts {
-            environment
-                .add_template_owned(name.clone(), text)
-                .map_err(|error| PromptError::Template { name, reason: error.to_string() })?;
-        }
-        Ok(Self { environment, hash })
+        Templates::new(BUILT_IN, &overrides).map(Self)
     }
 
     /// The set's hash, part of a job's fingerprint.
     #[must_use]
     pub fn hash(&self) -> ContentHash {
-        self.hash
+        self.0.hash()
     }
 
     /// The prompt `name` in `language`, filled in.
@@ -137,20 +93,6 @@ impl PromptSet {
         language: Language,
         values: impl Serialize,
     ) -> Result<String, PromptError> {
-        let file = format!("{name}.{}.md", language.as_str());
-        self.environment
-            .get_template(&file)
-            .and_then(|template| template.render(minijinja::value::Serde(values)))
-            .map(|text| text.trim_end().to_owned())
-            .map_err(|error| PromptError::Template { name: file, reason: format!("{error:#}") })
+        self.0.render(&format!("{name}.{}.md", language.as_str()), values)
     }
-}
-
-/// A block tag on a line of its own leaves no empty line behind.
-fn plain_blocks() -> SyntaxConfig {
-    SyntaxConfig::builder()
-        .trim_blocks(true)
-        .lstrip_blocks(true)
-        .build()
-        .expect("the usual delimiters with trimmed blocks are a syntax")
 }

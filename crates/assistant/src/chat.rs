@@ -9,12 +9,13 @@ use crate::summary::paragraph;
 use crate::table::ActionSpec;
 use crate::talk::{self, About, Ended, Held, SERVER, Speaker, Talk};
 use papertape_core::action::{ActionDraft, ActionSummary, Language, summarise};
-use papertape_core::chat::ChatId;
+use papertape_core::chat::{ChatId, unanswered};
 use papertape_core::id::JobId;
 use papertape_core::json::to_value;
 use papertape_core::message::Message;
 use papertape_core::plan::PlanId;
 use papertape_core::ports::ExternalCall;
+use papertape_core::record::JobStatus;
 use papertape_core::tape::{ActionAsk, ActionOptions, Ctx, Key, Stop};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -67,7 +68,7 @@ pub async fn answer(
     let ids: Vec<String> = serde_json::from_value(turn.user.metadata["confirm"].clone()).unwrap_or_default();
     let pending = confirm::confirmed(waiting.unwrap_or_default(), words, &ids);
     let mut scope = ctx.child(Key::node("confirmed"))?;
-    let done = talk::confirmed(&mut scope, &mut about, options(settings), pending).await?;
+    let done = talk::confirmed(&mut scope, &mut about, settings.bounds().action_timeout, pending).await?;
 
     let speaker = Speaker { language: reads(words, turn.session.language), ..settings.speaker.clone() };
     let told: Vec<Value> = done.iter().zip(1..).map(|(one, order)| one.told(order)).collect();
@@ -98,7 +99,7 @@ pub async fn answer(
             about,
             may_ask: true,
             trusted: false,
-            tainted: done.iter().any(|one| one.asked.spec.is_some_and(|spec| spec.brings_text)),
+            tainted: done.iter().any(talk::Done::brings_text),
             done,
         },
     )
@@ -232,7 +233,7 @@ impl Turn {
         Answer {
             session: self.session.id.clone(),
             message: self.assistant.id,
-            content: unanswered(why, self.session.language),
+            content: unanswered(JobStatus::Failed, Some(why), self.session.language),
             metadata: json!({ "type": JOB_LOG, "job_id": job, "actions_summary": [], "error": why }),
             plan: self.session.plan_id,
             error: Some(why.to_owned()),
@@ -254,17 +255,8 @@ fn note(ended: &Ended, language: Language) -> (Option<String>, Option<String>) {
         (Ended::CutShort, Language::Zh) => (Some("（回答因长度限制被截断。）".to_owned()), None),
         (Ended::Failed(failure), language) => {
             let why = failure.to_string();
-            (Some(unanswered(&why, language)), Some(why))
+            (Some(unanswered(JobStatus::Failed, Some(&why), language)), Some(why))
         }
-    }
-}
-
-/// What stands where no answer could be had.
-#[must_use]
-pub fn unanswered(why: &str, language: Language) -> String {
-    match language {
-        Language::En => format!("I could not finish this turn: {why}"),
-        Language::Zh => format!("本轮未能完成：{why}"),
     }
 }
 

@@ -2,9 +2,10 @@
 //!
 //! Two rules, held here and not by the model: deleting asks first, always; and once text that others wrote
 //! (the web's, a tool's, a trader's) has entered a turn, spending asks too, for such a text may pretend to
-//! speak for the person. What waits is kept with the answer; the person's next message confirms it, by a
+//! speak for the person; and so does letting a plan's tasks spend after they have read such text. What waits is kept with the answer; the person's next message confirms it, by a
 //! word of [`is_yes`] or by naming it, or lets it go.
 
+use crate::protocol::RetryPolicy;
 use crate::table::ActionSpec;
 use papertape_core::action::Language;
 use papertape_core::json;
@@ -18,6 +19,9 @@ pub struct Pending {
     pub name: String,
     /// Its parameters.
     pub parameters: Map<String, Value>,
+    /// How often it is tried again once it is confirmed.
+    #[serde(default, skip_serializing_if = "RetryPolicy::is_usual")]
+    pub retry_policy: RetryPolicy,
     /// What the person is asked.
     pub question: String,
     /// Names it, of its name and parameters. Short, so that nobody takes it for a key.
@@ -27,10 +31,16 @@ pub struct Pending {
 impl Pending {
     /// An action with its question.
     #[must_use]
-    pub fn new(spec: &ActionSpec, parameters: &Map<String, Value>, language: Language) -> Self {
+    pub fn new(
+        spec: &ActionSpec,
+        parameters: &Map<String, Value>,
+        retry_policy: RetryPolicy,
+        language: Language,
+    ) -> Self {
         Self {
             name: spec.name.to_owned(),
             parameters: parameters.clone(),
+            retry_policy,
             question: question(spec, parameters, language),
             id: json::hash(&json!({ "name": spec.name, "parameters": parameters })).to_hex()[..12].to_owned(),
         }
@@ -39,8 +49,13 @@ impl Pending {
 
 /// Must a person be asked before this is done? `tainted`: text that others wrote is in the turn.
 #[must_use]
-pub fn asks_first(spec: &ActionSpec, tainted: bool) -> bool {
-    spec.deletes || (spec.spends && tainted)
+pub fn asks_first(spec: &ActionSpec, parameters: &Map<String, Value>, tainted: bool) -> bool {
+    spec.deletes || (spec.spends && (tainted || trusts(parameters)))
+}
+
+/// Would its tasks be let spend after they have read text of others?
+fn trusts(parameters: &Map<String, Value>) -> bool {
+    parameters.get("trusted") == Some(&Value::Bool(true))
 }
 
 /// Which of what waits a message confirms: all of it by a yes, those that `ids` name otherwise.
@@ -97,6 +112,15 @@ fn question(spec: &ActionSpec, parameters: &Map<String, Value>, language: Langua
                 spec.kind, spec.name
             )
         }
+        (Language::En, false) if trusts(parameters) => format!(
+            "{}/{} {of} lets the plan's tasks start work that may cost money after they have read text that \
+             others wrote. Shall I do it? Answer yes to confirm.",
+            spec.kind, spec.name
+        ),
+        (Language::Zh, false) if trusts(parameters) => format!(
+            "{}/{} {of} 将允许计划的任务在读入他人撰写的文字之后执行可能产生费用的操作。是否执行？请回复“是”确认。",
+            spec.kind, spec.name
+        ),
         (Language::En, false) => format!(
             "{}/{} {of} starts work that may cost money, and text that others wrote has been read in this turn. \
              Shall I do it? Answer yes to confirm.",

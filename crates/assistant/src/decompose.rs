@@ -132,7 +132,15 @@ pub async fn decompose(
         found.stats.nodes_asked += 1;
         let mut scope = ctx.child(Key::Node("node".to_owned(), number))?;
         match work.children(&mut scope, &node).await? {
-            Ok(children) => {
+            Ok(mut children) => {
+                if children.is_empty() && node.task.is_none() && planned.tasks.is_empty() {
+                    // One piece of work: a plan without a task could not be carried out.
+                    let (name, instruction) = (planned.plan.name.clone(), node.instruction.clone());
+                    children.push(Child { name, instruction, dependencies: Vec::new() });
+                    work.make(&mut scope, &node, children, &mut found).await?;
+                    found.stats.leaves += 1;
+                    continue;
+                }
                 let made = work.make(&mut scope, &node, children, &mut found).await?;
                 found.stats.leaves += u32::from(made.is_empty());
                 queue.extend(made);

@@ -22,6 +22,8 @@ use std::time::Duration;
 
 /// How an answer begins of a worker that could not do its task.
 const FAILED: &str = "FAILED:";
+/// In a task's result: it was not let spend, for it has read text of others.
+pub(crate) const HELD_BACK: &str = "held_back";
 /// How much of one earlier result a task is told.
 const RESULT_CHARS: usize = 8_000;
 
@@ -34,6 +36,8 @@ pub struct Execution {
     pub tasks: BTreeMap<TaskStatus, u32>,
     /// The tasks that failed in this run, with the reason.
     pub failed: Vec<FailedTask>,
+    /// Of these, the ones that were not let start work that costs, for they have read text of others.
+    pub held_back: Vec<TaskId>,
 }
 
 /// A task that failed.
@@ -51,6 +55,14 @@ struct Outcome {
     status: TaskStatus,
     text: String,
     tainted: bool,
+    /// It was not let spend, for it has read text of others.
+    held_back: bool,
+}
+
+impl Outcome {
+    fn failed(text: String, tainted: bool) -> Self {
+        Self { status: TaskStatus::Failed, text, tainted, held_back: false }
+    }
 }
 
 type Awaited = Shared<oneshot::Receiver<Outcome>>;
@@ -71,6 +83,9 @@ pub async fn execute(
         Ok(planned) => planned,
         Err(why) => return Ok(Err(why)),
     };
+    if planned.tasks.is_empty() {
+        return Ok(Err(format!("plan {} has no tasks: decompose it first", what.plan_id)));
+    }
     let wanted = match wanted(&planned, what.task_id) {
         Ok(wanted) => wanted,
         Err(why) => return Ok(Err(why)),
@@ -82,12 +97,13 @@ pub async fn execute(
     let work = Work { what, settings, prompts, planned: &planned, options };
     let outcomes = work.run(ctx, &wanted).await?;
     let mut tasks: BTreeMap<TaskStatus, u32> = BTreeMap::new();
-    let mut failed = Vec::new();
+    let (mut failed, mut held_back) = (Vec::new(), Vec::new());
     for task in &planned.tasks {
         let outcome = outcomes.get(&task.id);
         *tasks.entry(outcome.map_or(task.status, |outcome| outcome.status)).or_default() += 1;
         if let Some(outcome) = outcome.filter(|outcome| outcome.status == TaskStatus::Failed) {
             failed.push(FailedTask { task_id: task.id, error: outcome.text.clone() });
+            held_back.extend(outcome.held_back.then_some(task.id));
         }
     }
     let status = conclude(&tasks);
@@ -95,7 +111,7 @@ pub async fn execute(
     if let Err(failure) = set_plan(&mut frame, what.plan_id, status, options).await? {
         return Ok(Err(failure.message));
     }
-    Ok(Ok(Execution { status, tasks, failed }))
+    Ok(Ok(Execution { status, tasks, failed, held_back }))
 }
 
 /// A plan is completed where each task is, or is skipped; partial where some are; else failed.
@@ -223,11 +239,10 @@ impl Work<'_> {
         }
         let at = (self.what.plan_id, task.id);
         if let Some(why) = missing {
-            let outcome = Outcome { status: TaskStatus::Failed, text: why, tainted };
-            return self.close(ctx, task, outcome).await;
+            return self.close(ctx, task, Outcome::failed(why, tainted)).await;
         }
         if let Err(failure) = set_task(ctx, at, TaskStatus::Running, None, self.options).await? {
-            return Ok(Outcome { status: TaskStatus::Failed, text: failure.message, tainted });
+            return Ok(Outcome::failed(failure.message, tainted));
         }
         let outcome = self.work(ctx, task, results, tainted).await?;
         self.close(ctx, task, outcome).await
@@ -235,7 +250,10 @@ impl Work<'_> {
 
     /// Keeps how a task came out.
     async fn close(&self, ctx: &mut Ctx, task: &ReadTask, outcome: Outcome) -> Result<Outcome, Stop> {
-        let result = json!({ "message": outcome.text, "read_text_of_others": outcome.tainted });
+        let mut result = json!({ "message": outcome.text, "read_text_of_others": outcome.tainted });
+        if outcome.held_back {
+            result[HELD_BACK] = true.into();
+        }
         let at = (self.what.plan_id, task.id);
         Ok(match set_task(ctx, at, outcome.status, Some(result), self.options).await? {
             Ok(_) => outcome,
@@ -271,7 +289,7 @@ impl Work<'_> {
         let (instructions, question) = match (instructions, question) {
             (Ok(instructions), Ok(question)) => (instructions, question),
             (Err(error), _) | (_, Err(error)) => {
-                return Ok(Outcome { status: TaskStatus::Failed, text: error.to_string(), tainted });
+                return Ok(Outcome::failed(error.to_string(), tainted));
             }
         };
         let held = talk::hold(
@@ -290,6 +308,7 @@ impl Work<'_> {
             },
         )
         .await?;
+        let held_back = held.done.iter().any(|one| one.held_back);
         let failed = |text: String| (TaskStatus::Failed, text);
         let (status, text) = match held.ended {
             Ended::CutShort => failed("the answer was cut short by its limit of tokens".to_owned()),
@@ -301,7 +320,7 @@ impl Work<'_> {
             Ended::OutOfRounds => failed("the task did not end within its rounds".to_owned()),
             Ended::Failed(failure) => failed(failure.to_string()),
         };
-        Ok(Outcome { status, text, tainted: held.tainted })
+        Ok(Outcome { status, text, tainted: held.tainted, held_back })
     }
 }
 
@@ -316,6 +335,6 @@ impl ReadTask {
         let text = self.execution_result.as_ref().map(result_text).unwrap_or_default();
         let tainted =
             self.execution_result.as_ref().is_some_and(|result| result["read_text_of_others"] == true);
-        Outcome { status: self.status, text, tainted }
+        Outcome { status: self.status, text, tainted, held_back: false }
     }
 }

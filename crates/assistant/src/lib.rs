@@ -16,6 +16,7 @@ pub mod perform;
 mod planned;
 pub mod prompt;
 pub mod protocol;
+pub mod purse;
 pub mod settings;
 pub mod summary;
 pub mod table;

@@ -93,7 +93,7 @@ impl Parameter {
 
     /// The value as the action reads it. What models often get wrong in the writing alone (a number as a
     /// text, one text where a list is meant) is put right.
-    fn read(&self, value: Value) -> Result<Value, String> {
+    pub(crate) fn read(&self, value: Value) -> Result<Value, String> {
         let wrong = |what: &str| Err(format!("`{}` must be {what}", self.name));
         match (self.form, value) {
             (Form::Text, Value::String(text)) => self.text(text),
@@ -166,7 +166,8 @@ impl Parameter {
     }
 }
 
-fn whole(value: &Value) -> Option<i64> {
+/// A whole number, 0 or more, however it is written.
+pub(crate) fn whole(value: &Value) -> Option<i64> {
     let number = match value {
         Value::Number(number) => number.as_i64().or_else(|| {
             // 3.0 is a whole number to many writers of JSON.

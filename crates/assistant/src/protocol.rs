@@ -2,14 +2,16 @@
 //!
 //! The form is `{"llm_reply": {"message"}, "actions": [{"kind", "name", "parameters", "blocking", "order",
 //! "retry_policy": {"max_retries", "backoff_sec"}, "metadata"}]}`, as text (fenced or with words around
-//! it), or native tool calls, one an action. Reading is tolerant of the writing and strict on the sense:
+//! it), or native tool calls, one an action, whose arguments may hold `blocking`, `order` and
+//! `retry_policy` beside the action's own parameters. Reading is tolerant of the writing and strict on the sense:
 //! what is not understood is kept as an action with a [fault](Asked::fault), to be recorded as failed and
 //! told to the model.
 
-use crate::parameters;
-use crate::table::{ActionSpec, action};
+use crate::parameters::{self, whole};
+use crate::table::{ActionSpec, MANNER, action};
 use papertape_core::action::ActionKind;
 use papertape_core::message::{ModelReply, ToolCall};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
@@ -55,17 +57,41 @@ pub struct Asked {
 }
 
 /// How often and after which pause an action is tried again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RetryPolicy {
     /// So many further attempts are made.
     pub max_retries: u32,
     /// Before each, this pause.
+    #[serde(rename = "backoff_sec", with = "secs")]
     pub backoff: Duration,
+}
+
+/// A pause as the protocol writes it.
+mod secs {
+    use super::{Duration, LONGEST_BACKOFF};
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(pause: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(pause.as_secs_f64())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+        let pause = Duration::try_from_secs_f64(f64::deserialize(deserializer)?);
+        Ok(pause.unwrap_or(LONGEST_BACKOFF).min(LONGEST_BACKOFF))
+    }
 }
 
 impl Default for RetryPolicy {
     fn default() -> Self {
         Self { max_retries: 0, backoff: Duration::from_secs(1) }
+    }
+}
+
+impl RetryPolicy {
+    /// Is it the one of an action that says nothing of it?
+    #[must_use]
+    pub fn is_usual(&self) -> bool {
+        *self == Self::default()
     }
 }
 
@@ -83,7 +109,7 @@ pub fn read(reply: &ModelReply) -> Reply {
     };
     if !reply.tool_calls.is_empty() {
         // Text beside native calls is what is said; actions in both would be done twice.
-        read.actions = reply.tool_calls.iter().map(of_call).collect();
+        read.actions = in_order(reply.tool_calls.iter().enumerate().map(of_call).collect());
     }
     for late in read.actions.iter_mut().skip(MOST_ACTIONS) {
         late.fault =
@@ -171,34 +197,27 @@ fn of_json(answer: &Map<String, Value>) -> Reply {
         Some(reply) => reply["message"].as_str().unwrap_or_default().to_owned(),
         None => String::new(),
     };
-    let mut actions = match answer.get("actions") {
+    let actions = match answer.get("actions") {
         None | Some(Value::Null) => Vec::new(),
-        Some(Value::Array(actions)) => {
-            actions.iter().enumerate().map(|(at, one)| (order(one, at), of_value(one))).collect()
-        }
-        Some(one @ Value::Object(_)) => vec![(0.0, of_value(one))],
-        Some(_) => vec![(0.0, Asked::unreadable("`actions` must be a list".to_owned()))],
+        Some(Value::Array(actions)) => in_order(actions.iter().enumerate().map(of_value).collect()),
+        Some(one @ Value::Object(_)) => vec![of_value((0, one)).1],
+        Some(_) => vec![Asked::unreadable("`actions` must be a list".to_owned())],
     };
-    // Those of the same order stay as they came.
+    Reply { message: message.trim().to_owned(), actions }
+}
+
+/// An action with its place.
+type Placed = (f64, Asked);
+
+/// Actions in their order; those of the same one stay as they came.
+fn in_order(mut actions: Vec<Placed>) -> Vec<Asked> {
     actions.sort_by(|(left, _), (right, _)| left.total_cmp(right));
-    Reply {
-        message: message.trim().to_owned(),
-        actions: actions.into_iter().map(|(_, action)| action).collect(),
-    }
+    actions.into_iter().map(|(_, action)| action).collect()
 }
 
-/// Where an action stands; its place in the list where it does not say.
-fn order(action: &Value, at: usize) -> f64 {
-    let given = &action["order"];
-    let number = given.as_f64().or_else(|| given.as_str().and_then(|text| text.trim().parse().ok()));
-    number
-        .filter(|number: &f64| number.is_finite())
-        .unwrap_or(f64::from(u32::try_from(at).unwrap_or(u32::MAX)) + 1.0)
-}
-
-fn of_value(value: &Value) -> Asked {
+fn of_value((at, value): (usize, &Value)) -> Placed {
     let Value::Object(map) = value else {
-        return Asked::unreadable("an action must be an object".to_owned());
+        return (usual_place(at), Asked::unreadable("an action must be an object".to_owned()));
     };
     let kind = map.get("kind").and_then(Value::as_str).unwrap_or_default();
     // `plan_operation/create_plan` in place of a name is understood.
@@ -206,12 +225,12 @@ fn of_value(value: &Value) -> Asked {
     let name = name.rsplit('/').next().unwrap_or_default().trim();
     let parameters = map.get("parameters").or_else(|| map.get("arguments")).unwrap_or(&Value::Null);
     let mut asked = Asked::new(kind, name, parameters);
-    asked.blocking = map.get("blocking").and_then(Value::as_bool).unwrap_or(true);
-    asked.retry = retry(map.get("retry_policy").unwrap_or(&Value::Null));
-    asked
+    let place = asked.manner(at, map);
+    (place, asked)
 }
 
-fn of_call(call: &ToolCall) -> Asked {
+fn of_call((at, call): (usize, &ToolCall)) -> Placed {
+    let mut manner = Map::new();
     let mut asked = match &call.arguments {
         Value::String(raw) => {
             let mut asked = Asked::new("", &call.name, &Value::Null);
@@ -219,22 +238,54 @@ fn of_call(call: &ToolCall) -> Asked {
             asked.fault = Some(format!("its arguments are no JSON object: {raw}"));
             asked
         }
+        Value::Object(arguments) => {
+            let mut own = arguments.clone();
+            manner.extend(MANNER.iter().filter_map(|one| own.remove_entry(one.name)));
+            Asked::new("", &call.name, &Value::Object(own))
+        }
         arguments => Asked::new("", &call.name, arguments),
     };
     asked.call_id = Some(call.id.clone());
-    asked
+    let place = asked.manner(at, &manner);
+    (place, asked)
 }
 
-fn retry(policy: &Value) -> RetryPolicy {
-    let usual = RetryPolicy::default();
-    let retries = policy["max_retries"]
-        .as_u64()
-        .map_or(usual.max_retries, |retries| u32::try_from(retries).unwrap_or(u32::MAX).min(MOST_RETRIES));
-    let backoff = policy["backoff_sec"].as_f64().filter(|secs| secs.is_finite() && *secs >= 0.0);
-    let backoff = backoff.map_or(usual.backoff, |secs| {
-        Duration::try_from_secs_f64(secs).unwrap_or(LONGEST_BACKOFF).min(LONGEST_BACKOFF)
-    });
-    RetryPolicy { max_retries: retries, backoff }
+/// Where an action stands that does not say.
+fn usual_place(at: usize) -> f64 {
+    f64::from(u32::try_from(at).unwrap_or(u32::MAX)) + 1.0
+}
+
+fn number(value: &Value) -> Option<f64> {
+    let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
+    number.filter(|number| number.is_finite())
+}
+
+fn flag(value: &Value) -> Option<bool> {
+    let word = || value.as_str()?.trim().to_lowercase().parse().ok();
+    value.as_bool().or_else(word)
+}
+
+fn retry(policy: &Value) -> Result<RetryPolicy, String> {
+    let policy = match policy {
+        Value::Object(policy) => policy.clone(),
+        Value::String(text) => match serde_json::from_str(text) {
+            Ok(Value::Object(policy)) => policy,
+            _ => return Err("`retry_policy` must be an object".to_owned()),
+        },
+        _ => return Err("`retry_policy` must be an object".to_owned()),
+    };
+    let given = |key: &str| policy.get(key).filter(|value| !value.is_null());
+    let mut read = RetryPolicy::default();
+    if let Some(retries) = given("max_retries") {
+        let retries = whole(retries).ok_or("`retry_policy.max_retries` must be a whole number, 0 or more")?;
+        read.max_retries = u32::try_from(retries).unwrap_or(u32::MAX).min(MOST_RETRIES);
+    }
+    if let Some(secs) = given("backoff_sec") {
+        let secs = number(secs).filter(|secs| *secs >= 0.0);
+        let secs = secs.ok_or("`retry_policy.backoff_sec` must be a number, 0 or more")?;
+        read.backoff = Duration::try_from_secs_f64(secs).unwrap_or(LONGEST_BACKOFF).min(LONGEST_BACKOFF);
+    }
+    Ok(read)
 }
 
 impl Asked {
@@ -277,6 +328,29 @@ impl Asked {
             call_id: None,
             fault,
         }
+    }
+
+    /// Takes in how it is to be done, and gives its place. What cannot be read is a fault: doing it another way
+    /// than was meant is worse than not doing it.
+    fn manner(&mut self, at: usize, given: &Map<String, Value>) -> f64 {
+        let given = |key: &str| given.get(key).filter(|value| !value.is_null());
+        let mut wrong = None;
+        match given("blocking").map(flag) {
+            Some(Some(blocking)) => self.blocking = blocking,
+            Some(None) => wrong = Some("`blocking` must be true or false".to_owned()),
+            None => {}
+        }
+        match given("retry_policy").map(retry) {
+            Some(Ok(policy)) => self.retry = policy,
+            Some(Err(why)) => wrong = wrong.or(Some(why)),
+            None => {}
+        }
+        let place = given("order").map(number);
+        if place == Some(None) {
+            wrong = wrong.or(Some("`order` must be a number".to_owned()));
+        }
+        self.fault = self.fault.take().or(wrong);
+        place.flatten().unwrap_or(usual_place(at))
     }
 
     /// No action at all, under a name.

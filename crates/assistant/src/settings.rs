@@ -6,12 +6,7 @@ use papertape_core::tape::CallOptions;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// The kind of jobs that answer a person's message.
-pub const CHAT: &str = "chat_action";
-/// The kind of jobs that break a plan into tasks.
-pub const DECOMPOSE: &str = "plan_decompose";
-/// The kind of jobs that run a plan's tasks.
-pub const EXECUTE: &str = "plan_execute";
+pub use papertape_core::record::{CHAT_ACTION as CHAT, PLAN_DECOMPOSE as DECOMPOSE, PLAN_EXECUTE as EXECUTE};
 
 /// Who the assistant is and how it works, the same for all its jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

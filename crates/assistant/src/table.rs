@@ -34,6 +34,24 @@ const JOB: Parameter = Parameter::asked("job_id", Form::Text, "the job's id, or 
 const MAYBE_JOB: Parameter = Parameter::free("job_id", Form::Text, "the job's id, or `latest`");
 const MAYBE_MODEL: Parameter = Parameter::free("model", Form::Text, "the agent's name in the job");
 
+const TRUSTED: Parameter = Parameter::free(
+    "trusted",
+    Form::Flag,
+    "let its tasks start work that costs after they have read text of others; the person is asked first",
+);
+
+/// How an action is to be done. Beside the parameters of each in native calls, and beside `parameters` in
+/// JSON.
+pub const MANNER: [Parameter; 3] = [
+    Parameter::free("order", Form::Whole, "which of the calls comes first; as they stand where absent"),
+    Parameter::free("blocking", Form::Flag, "do later calls wait for it? true where absent"),
+    Parameter::free(
+        "retry_policy",
+        Form::Object,
+        "{\"max_retries\": 0 to 5, \"backoff_sec\": seconds before each}; no retries where absent",
+    ),
+];
+
 const fn plain(
     kind: ActionKind,
     name: &'static str,
@@ -85,7 +103,7 @@ pub const ACTIONS: &[ActionSpec] = &[
             "run a plan's tasks: dependencies first, then children, then the node",
             "执行计划的任务：先依赖，再子任务，最后本任务",
         ),
-        &[MAYBE_PLAN, Parameter::free("wait", Form::Flag, "wait for its end; true where absent")],
+        &[MAYBE_PLAN, Parameter::free("wait", Form::Flag, "wait for its end; true where absent"), TRUSTED],
     )),
     plain(
         TaskOperation,
@@ -168,7 +186,12 @@ pub const ACTIONS: &[ActionSpec] = &[
             "run a task again, and whatever it needs that is not completed",
             "重新执行任务及其尚未完成的前置任务",
         ),
-        &[TASK, MAYBE_PLAN, Parameter::free("wait", Form::Flag, "wait for its end; true where absent")],
+        &[
+            TASK,
+            MAYBE_PLAN,
+            Parameter::free("wait", Form::Flag, "wait for its end; true where absent"),
+            TRUSTED,
+        ],
     )),
     bringing_text(plain(
         ToolOperation,
@@ -295,8 +318,18 @@ impl ActionSpec {
     /// The JSON schema of its parameters, an object.
     #[must_use]
     pub fn schema(&self) -> Value {
+        self.schema_with(&[])
+    }
+
+    /// The schema of its native calls: its parameters, and how it is to be done.
+    #[must_use]
+    pub fn call_schema(&self) -> Value {
+        self.schema_with(&MANNER)
+    }
+
+    fn schema_with(&self, beside: &[Parameter]) -> Value {
         let mut properties = serde_json::Map::new();
-        for parameter in self.parameters {
+        for parameter in self.parameters.iter().chain(beside) {
             properties.insert(parameter.name.to_owned(), parameter.schema());
         }
         let required: Vec<&str> = self

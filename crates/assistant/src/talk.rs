@@ -20,7 +20,7 @@ use papertape_core::plan::PlanId;
 use papertape_core::ports::ExternalCall;
 use papertape_core::tape::{ActionAsk, ActionHold, ActionOptions, ActionReply, CallOptions, Ctx, Key, Stop};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// Who does an action, in the arguments of its step.
@@ -109,6 +109,8 @@ pub struct Done {
     pub result: Result<ActionReply, CallFailure>,
     /// It waits for a person's word.
     pub waits: Option<Pending>,
+    /// It may not spend, for text of others has been read and nobody can be asked.
+    pub held_back: bool,
     /// Its row in the action log, as it ended.
     pub row: ActionDraft,
 }
@@ -199,16 +201,17 @@ pub async fn hold(ctx: &mut Ctx, mut talk: Talk<'_>) -> Result<Held, Stop> {
 pub async fn confirmed(
     ctx: &mut Ctx,
     about: &mut About,
-    options: ActionOptions,
+    timeout: Duration,
     pending: Vec<Pending>,
 ) -> Result<Vec<Done>, Stop> {
     let mut all = Vec::new();
     for one in pending {
-        let asked = Asked::confirmed(&one.name, one.parameters);
+        let asked = Asked::confirmed(one);
+        let options = options(asked.retry, timeout);
         let (ask, row) = ready(asked_call(&asked, about.plan), &asked, about, None, options, all.len());
         let result = ctx.action(ask).await?;
         about.plan = result.as_ref().ok().and_then(|reply| reply.plan).or(about.plan);
-        all.push(Done { row: ended(row, &result, false), asked, result, waits: None });
+        all.push(Done { row: ended(row, &result, false), asked, result, waits: None, held_back: false });
     }
     Ok(all)
 }
@@ -220,7 +223,7 @@ impl Talk<'_> {
         let tool = |spec: &ActionSpec| ToolSpec {
             name: spec.name.to_owned(),
             description: spec.what.to_owned(),
-            parameters: spec.schema(),
+            parameters: spec.call_schema(),
         };
         ModelRequest {
             model: self.speaker.model.clone(),
@@ -237,13 +240,8 @@ impl Talk<'_> {
 
     /// What keeps an action from being done. What waits keeps the arguments as they are now, the
     /// conversation's plan among them: that plan may be another one when the person has answered.
-    fn hold(
-        &self,
-        asked: &Asked,
-        call: &ExternalCall,
-        tainted: bool,
-    ) -> (Option<ActionHold>, Option<Pending>) {
-        let refused = |why: String| (Some(ActionHold::Refused(why)), None);
+    fn hold(&self, asked: &Asked, call: &ExternalCall, tainted: bool) -> Kept {
+        let refused = |why: String| Kept { hold: Some(ActionHold::Refused(why)), ..Kept::default() };
         if let Some(fault) = &asked.fault {
             return refused(fault.clone());
         }
@@ -251,19 +249,31 @@ impl Talk<'_> {
         if !(self.allows)(spec) {
             return refused(format!("{}/{} cannot be used here", spec.kind, spec.name));
         }
-        if !asks_first(spec, tainted && !self.trusted) {
-            return (None, None);
+        let parameters = call.arguments.as_object().unwrap_or(&asked.parameters);
+        if !asks_first(spec, parameters, tainted && !self.trusted) {
+            return Kept::default();
         }
         if !self.may_ask {
-            return refused(
-                "text that others wrote has been read, and nobody can be asked here: work that costs is refused"
-                    .to_owned(),
-            );
+            let why = match self.speaker.language {
+                Language::En => {
+                    "text that others wrote has been read, and nobody can be asked here: work that costs is refused"
+                }
+                Language::Zh => "已读入他人撰写的文字，且这里没有人可以询问：产生费用的动作被拒绝",
+            };
+            return Kept { held_back: true, ..refused(why.to_owned()) };
         }
-        let parameters = call.arguments.as_object().unwrap_or(&asked.parameters);
-        let pending = Pending::new(spec, parameters, self.speaker.language);
-        (Some(ActionHold::Waits(pending.question.clone())), Some(pending))
+        let pending = Pending::new(spec, parameters, asked.retry, self.speaker.language);
+        let hold = Some(ActionHold::Waits(pending.question.clone()));
+        Kept { hold, waits: Some(pending), held_back: false }
     }
+}
+
+/// What keeps an action from being done, if anything.
+#[derive(Default)]
+struct Kept {
+    hold: Option<ActionHold>,
+    waits: Option<Pending>,
+    held_back: bool,
 }
 
 /// An action under way, with its place in its round.
@@ -283,11 +293,11 @@ async fn run(
     let mut rows = Vec::new();
     for (at, asked) in actions.iter().enumerate() {
         let call = asked_call(asked, held.plan);
-        let (hold, waits) = talk.hold(asked, &call, tainted);
+        let Kept { hold, waits, held_back } = talk.hold(asked, &call, tainted);
         let about = About { plan: held.plan, ..talk.about.clone() };
         let options = options(asked.retry, talk.bounds.action_timeout);
         let (ask, row) = ready(call, asked, &about, hold, options, from + at);
-        rows.push((row, waits));
+        rows.push((row, waits, held_back));
         results.push(None);
         let acting = ctx.action(ask);
         if !asked.blocking {
@@ -316,13 +326,12 @@ async fn run(
         results[at] = Some(ended?);
     }
     let mut done = Vec::new();
-    for ((asked, result), (row, waits)) in actions.into_iter().zip(results).zip(rows) {
+    for ((asked, result), (row, waits, held_back)) in actions.into_iter().zip(results).zip(rows) {
         let result = result.ok_or_else(|| Stop::Misuse("an action was not waited for".to_owned()))?;
-        if let Ok(reply) = &result {
-            held.tainted |= asked.spec.is_some_and(|spec| spec.brings_text) || carries(&reply.data);
-            held.plan = held.plan.or(reply.plan);
-        }
-        done.push(Done { row: ended(row, &result, waits.is_some()), asked, result, waits });
+        held.plan = held.plan.or(result.as_ref().ok().and_then(|reply| reply.plan));
+        let one = Done { row: ended(row, &result, waits.is_some()), asked, result, waits, held_back };
+        held.tainted |= one.brings_text();
+        done.push(one);
     }
     Ok(done)
 }
@@ -381,7 +390,12 @@ fn ended(row: ActionDraft, result: &Result<ActionReply, CallFailure>, waits: boo
         Err(failure) if waits => (ActionStatus::Queued, failure.message.clone()),
         Err(failure) => (ActionStatus::Failed, failure.message.clone()),
     };
-    ActionDraft { status, message: Some(message), details: Some(json!({ ACTION_KEY: order })), ..row }
+    let data = result.as_ref().map_or(&Value::Null, |reply| &reply.data);
+    // Of the whole, what the summary reads.
+    let made = json!({ "job_id": data["job_id"], "plan_id": data["plan_id"],
+        "plan": { "plan_id": data["plan"]["plan_id"] } });
+    let details = Some(json!({ ACTION_KEY: order, "result": made }));
+    ActionDraft { status, message: Some(message), details, ..row }
 }
 
 /// A round's results as the model is told of them: answers to its calls, or one JSON text.
@@ -402,6 +416,13 @@ fn told(reply: &ModelReply, done: &[Done], from: usize) -> Vec<Message> {
 pub const RESULTS: &str = "action_results";
 
 impl Done {
+    /// Has it brought text that others wrote?
+    #[must_use]
+    pub fn brings_text(&self) -> bool {
+        let brings = self.asked.spec.is_some_and(|spec| spec.brings_text);
+        self.result.as_ref().is_ok_and(|reply| brings || carries(&reply.data))
+    }
+
     /// What the model is told of it.
     #[must_use]
     pub fn told(&self, order: usize) -> Value {
@@ -467,9 +488,11 @@ pub fn instructions(
 
 impl Asked {
     /// An action that a person has confirmed, as it was asked for.
-    fn confirmed(name: &str, parameters: Map<String, Value>) -> Self {
-        let whole = json!({ "actions": [{ "name": name, "parameters": parameters }] });
+    fn confirmed(pending: Pending) -> Self {
+        let Pending { name, parameters, retry_policy, .. } = pending;
+        let whole = json!({ "actions": [{ "name": name, "parameters": parameters,
+            "retry_policy": retry_policy }] });
         let reply = ModelReply { text: whole.to_string(), ..ModelReply::default() };
-        protocol::read(&reply).actions.pop().unwrap_or_else(|| Self::none(name))
+        protocol::read(&reply).actions.pop().unwrap_or_else(|| Self::none(&name))
     }
 }

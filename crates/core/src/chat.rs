@@ -3,7 +3,7 @@
 use crate::action::Language;
 use crate::id::JobId;
 use crate::plan::PlanId;
-use crate::record::{NewJob, words};
+use crate::record::{JobStatus, NewJob, words};
 use crate::redact::{Redact, Wash};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -87,6 +87,19 @@ pub struct NewTurn {
     pub job: NewJob,
     /// Now.
     pub at: Timestamp,
+}
+
+/// What stands in the place of an answer that will not come, unless its job is taken up again.
+#[must_use]
+pub fn unanswered(status: JobStatus, why: Option<&str>, language: Language) -> String {
+    match (status, why, language) {
+        (JobStatus::Cancelled, _, Language::En) => "This turn was stopped.".to_owned(),
+        (JobStatus::Cancelled, _, Language::Zh) => "本轮已被停止。".to_owned(),
+        (_, None, Language::En) => "I could not finish this turn.".to_owned(),
+        (_, None, Language::Zh) => "本轮未能完成。".to_owned(),
+        (_, Some(why), Language::En) => format!("I could not finish this turn: {why}"),
+        (_, Some(why), Language::Zh) => format!("本轮未能完成：{why}"),
+    }
 }
 
 /// A conversation about to begin.

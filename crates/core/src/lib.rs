@@ -7,6 +7,7 @@
 
 pub mod action;
 pub mod broker;
+pub mod budget;
 pub mod chat;
 mod digest;
 pub mod id;
@@ -19,6 +20,7 @@ pub mod money;
 pub mod page;
 pub mod plan;
 pub mod ports;
+pub mod prompt;
 pub mod provenance;
 pub mod record;
 pub mod redact;

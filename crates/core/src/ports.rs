@@ -16,7 +16,7 @@ use std::time::Duration;
 
 mod assistant;
 
-pub use assistant::{ActionLog, Chats, JobControl, JobTool, Plans};
+pub use assistant::{ActionLog, Caller, Chats, JobControl, JobTool, Plans};
 pub use futures::future::BoxFuture;
 
 /// Time, for the parts of the product that may read it.
@@ -123,6 +123,10 @@ pub enum RecordError {
     /// A plan's rules refuse the change; nothing of its transaction was written.
     #[error("{0}")]
     Refused(PlanRefusal),
+    /// There is one job at a time of this kind for a plan or a conversation, and this one is it; nothing was
+    /// written.
+    #[error("job {0} is at work on it already")]
+    Busy(JobId),
     /// A cursor that no page has given.
     #[error("the cursor is not one that an earlier page has given")]
     BadCursor,
@@ -190,7 +194,8 @@ pub trait Record: Send + Sync {
 
 /// The queue of jobs, the only one.
 pub trait Queue: Send + Sync {
-    /// Adds a job.
+    /// Adds a job. Of a kind of [`crate::record::ONE_A_PLAN`] a plan has one at a time that is queued or
+    /// running: another one is [`RecordError::Busy`].
     fn enqueue<'a>(&'a self, job: NewJob) -> BoxFuture<'a, Result<(), RecordError>>;
 
     /// Takes the oldest job that is queued, or running under a lease that has run out; or this very
@@ -200,6 +205,14 @@ pub trait Queue: Send + Sync {
         owner: &'a str,
         lease_for: Duration,
         only: Option<&'a JobId>,
+    ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>>;
+
+    /// As [`Queue::claim`], of jobs of these kinds alone.
+    fn claim_of<'a>(
+        &'a self,
+        owner: &'a str,
+        lease_for: Duration,
+        kinds: &'a [&'a str],
     ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>>;
 
     /// Extends the lease. The answer says whether someone has asked for the job to be cancelled.
@@ -215,7 +228,8 @@ pub trait Queue: Send + Sync {
     ) -> BoxFuture<'a, Result<(), RecordError>>;
 
     /// Puts a job that has stopped (failed, partial, cancelled) back into the queue. `false` where
-    /// it is not there or not stopped.
+    /// it is not there or not stopped; [`RecordError::Busy`] where another one is at work on its plan, or
+    /// answers in its conversation.
     fn requeue<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<bool, RecordError>>;
 
     /// Asks for a job to be cancelled: a queued one is at once, a running one after its step.

@@ -2,6 +2,7 @@
 
 use crate::assist::Assisting;
 use crate::host::LiveHost;
+use crate::purse::Purser;
 use futures::future::{Either, select};
 use papertape_assistant::perform::Performer;
 use papertape_core::message::{CallFailure, FailureKind};
@@ -27,7 +28,9 @@ impl LiveHost {
         let mut number = first;
         loop {
             let attempt = |error: Option<String>| AttemptEnd { number, error, ..AttemptEnd::default() };
-            let failure = match self.once(assisting, path, call, options).await? {
+            // An attempt that a crash has broken off is no failure: what it began is found again.
+            let again = number > first;
+            let failure = match self.once(assisting, path, call, options, again).await? {
                 Ok(Acted { reply, effects }) => {
                     let called = Called { result: Ok(reply), attempt: attempt(None) };
                     return Ok((called, effects));
@@ -56,15 +59,17 @@ impl LiveHost {
         path: &StepPath,
         call: &ExternalCall,
         options: ActionOptions,
+        again: bool,
     ) -> Result<Result<Acted, CallFailure>, Stop> {
         let (services, lease) = self.job();
         let assistant = &assisting.assistant;
+        let purser = Purser { services, budgets: self.budgets(), purses: &assisting.purses };
         let performer = Performer {
             plans: &*assistant.plans,
             chats: &*assistant.chats,
             jobs: &*assistant.jobs,
             queue: &*services.queue,
-            log: &*services.actions,
+            purse: &purser,
             web: &*assistant.web,
             clock: &*services.clock,
             redactor: &services.redactor,
@@ -75,7 +80,8 @@ impl LiveHost {
         };
         let mut signal = self.signal();
         let stopped = Box::pin(signal.stopped());
-        let work = Box::pin(select(Box::pin(performer.perform(path, call)), self.pause(options.timeout)));
+        let work =
+            Box::pin(select(Box::pin(performer.perform(path, call, again)), self.pause(options.timeout)));
         match select(stopped, work).await {
             Either::Left((reason, _)) => Err(reason.into()),
             Either::Right((Either::Left((result, _)), _)) => Ok(result),

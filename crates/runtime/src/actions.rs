@@ -4,7 +4,7 @@
 use crate::services::Services;
 use crate::simulate::JobEnd;
 use crate::worker::SIMULATE;
-use papertape_core::action::{ActionDraft, ActionEntry, ActionKind, ActionStatus, CHAT_TURN};
+use papertape_core::action::{ACTION_KEY, ActionDraft, ActionEntry, ActionKind, ActionStatus, CHAT_TURN};
 use papertape_core::chat::ChatId;
 use papertape_core::ports::RecordError;
 use papertape_core::record::{JobRow, JobStatus, Lease};
@@ -42,11 +42,33 @@ pub(crate) async fn ended(
         JobStatus::Queued | JobStatus::Running => ActionStatus::Queued,
         JobStatus::Partial | JobStatus::Failed | JobStatus::Cancelled => ActionStatus::Failed,
     };
-    let message = match &end.error {
-        Some(error) => format!("{}: {error}", end.status),
+    let message = match end.error.as_ref().or(end.note.as_ref()) {
+        Some(more) => format!("{}: {more}", end.status),
         None => end.status.to_string(),
     };
     write(services, lease, job, status, Some(message)).await
+}
+
+/// Actions that a job has begun and not ended when it stops: each gets a row that says so. One that is done
+/// after all, when the job is taken up again, gets its own.
+pub(crate) async fn close_open(services: &Services, lease: &Lease, job: &JobRow) -> Result<(), RecordError> {
+    let mut open: Vec<ActionDraft> = Vec::new();
+    let place = |row: &ActionDraft| row.details.as_ref().map(|details| details[ACTION_KEY].clone());
+    for row in services.actions.action_log(&job.id).await? {
+        open.retain(|other| place(other) != place(&row.row));
+        if row.row.status == ActionStatus::Running && place(&row.row) != Some(JOB.into()) {
+            open.push(row.row);
+        }
+    }
+    let message = match job.config["language"].as_str() {
+        Some("en") => "it was stopped; it goes on if the job is resumed",
+        _ => "已停止；恢复任务后继续",
+    };
+    for row in open {
+        let draft = ActionDraft { status: ActionStatus::Failed, message: Some(message.to_owned()), ..row };
+        append_action_log(services, lease, draft).await?;
+    }
+    Ok(())
 }
 
 async fn write(

@@ -1,9 +1,10 @@
 //! The assistant's jobs: a message answered, a plan broken down, a plan carried out. Each has one session
 //! of its own, in which every answer and every action is a step.
 
-use crate::budget::{Budget, Budgets};
+use crate::budget::{Budget, Budgets, Limit};
 use crate::host::{JobRun, LiveHost};
 use crate::load::{self, stop_of};
+use crate::purse::Purses;
 use crate::services::Services;
 use crate::simulate::JobEnd;
 use crate::stopping::{StopReason, StopSignal};
@@ -12,14 +13,13 @@ use papertape_assistant::settings::{CHAT, DECOMPOSE, Decompose, EXECUTE, Execute
 use papertape_assistant::web::WebSearch;
 use papertape_assistant::{chat, decompose, execute};
 use papertape_core::action::{Language, summarise};
-use papertape_core::chat::{ChatId, ChatWrite};
+use papertape_core::chat::{ChatId, ChatWrite, unanswered};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::json::to_value;
 use papertape_core::money::Money;
-use papertape_core::plan::{PlanChanges, PlanWrite};
 use papertape_core::ports::{Chats, JobControl, Plans};
 use papertape_core::record::{
-    CloseSession, DayStatus, JobRow, JobStatus, Lease, NewSession, StartingPosition, Write,
+    ASSISTANTS, CloseSession, DayStatus, JobRow, JobStatus, Lease, NewSession, StartingPosition, Write,
 };
 use papertape_core::redact::Clean;
 use papertape_core::tape::{Ctx, Doc, Host as _, Session, Stop, Tape};
@@ -61,9 +61,12 @@ pub trait Listener: Send + Sync {
 pub struct AssistantConfig {
     /// Who it is and how it works.
     pub settings: Settings,
-    /// What the job may use.
+    /// What may be said in the job.
     #[serde(default)]
     pub budget: Budget,
+    /// What the simulations that it starts, by itself or through a plan, may use together.
+    #[serde(default)]
+    pub simulations: Limit,
     /// The language of what it says of its actions.
     #[serde(default)]
     pub language: Language,
@@ -89,12 +92,14 @@ pub(crate) struct Assisting {
     pub(crate) wait: Duration,
     /// Do people read its words while they are written?
     pub(crate) is_heard: bool,
+    /// What the jobs that it has started may use.
+    pub(crate) purses: Purses,
 }
 
 /// Is it a kind of the assistant's?
 #[must_use]
 pub fn is_assistants(kind: &str) -> bool {
-    [CHAT, DECOMPOSE, EXECUTE].contains(&kind)
+    ASSISTANTS.contains(&kind)
 }
 
 /// What a job's program came to.
@@ -102,12 +107,36 @@ struct Came {
     status: JobStatus,
     error: Option<String>,
     result: Value,
+    /// In a sentence, for the job's last row.
+    note: Option<String>,
     writes: Vec<Write>,
 }
 
 impl Came {
     fn failed(error: String) -> Self {
-        Self { status: JobStatus::Failed, error: Some(error), result: Value::Null, writes: Vec::new() }
+        Self {
+            status: JobStatus::Failed,
+            error: Some(error),
+            result: Value::Null,
+            note: None,
+            writes: Vec::new(),
+        }
+    }
+}
+
+/// What a decomposition came to, in a sentence.
+fn sentence(done: &decompose::Decomposition, language: Language) -> String {
+    use decompose::StoppedReason::{Completed, Failed, MaxDepth, NodeBudget};
+    let (made, left_out) = (done.stats.nodes_created, done.stats.children_left_out);
+    let (why, why_zh) = match done.stopped_reason {
+        Completed => ("nothing is left to break up", "没有可继续分解的任务"),
+        MaxDepth => ("tasks at the deepest level are not broken up", "已到最大深度"),
+        NodeBudget => ("all tasks that it may make are made", "已用完任务数上限"),
+        Failed => ("nothing could be broken up", "无法分解"),
+    };
+    match language {
+        Language::En => format!("{made} task(s) made, {left_out} left out; {why}"),
+        Language::Zh => format!("新建 {made} 个任务，略去 {left_out} 个；{why_zh}"),
     }
 }
 
@@ -120,7 +149,7 @@ pub(crate) async fn run(
     (lease, job): (&Lease, &JobRow),
     signal: StopSignal,
 ) -> Result<JobEnd, Stop> {
-    let failed = |error: String| Ok(JobEnd { status: JobStatus::Failed, error: Some(error) });
+    let failed = |error: String| Ok(JobEnd::failed(error));
     let Some(assistant) = services.assistant.clone() else {
         return failed("this process runs no jobs of the assistant's".to_owned());
     };
@@ -129,10 +158,12 @@ pub(crate) async fn run(
         Err(error) => return failed(format!("the job's config cannot be read: {error}")),
     };
     let spent = services.record.spent(&job.id).await.map_err(stop_of)?;
+    let budgets = Budgets::rebuild(config.budget, spent);
+    let purses = Purses::rebuild(services, job, config.simulations, &budgets).await.map_err(stop_of)?;
     let run = Arc::new(JobRun {
         services: services.clone(),
         lease: lease.clone(),
-        budgets: Budgets::rebuild(config.budget, spent),
+        budgets,
         signal,
         assisting: Some(Assisting {
             assistant,
@@ -140,6 +171,7 @@ pub(crate) async fn run(
             language: config.language,
             wait: Duration::from_secs(config.settings.wait_secs),
             is_heard: job.kind == CHAT,
+            purses,
         }),
     });
     let stop = match Box::pin(session(&run, job, &config)).await {
@@ -153,7 +185,7 @@ pub(crate) async fn run(
         Some(StopReason::Cancelled) => JobStatus::Cancelled,
         None => JobStatus::Failed,
     };
-    Ok(JobEnd { status, error: Some(stop.to_string()) })
+    Ok(JobEnd { status, error: Some(stop.to_string()), note: None })
 }
 
 /// The job's session: on its tape as far as that goes, then live.
@@ -174,7 +206,7 @@ async fn session(run: &Arc<JobRun>, job: &JobRow, config: &AssistantConfig) -> R
         Ok(came) => came,
         Err(stop) => {
             if opened.ended.is_none() {
-                give_up(run, &host, (&job.id, config), &stop).await?;
+                give_up(run, &host, &job.id, &stop).await?;
             }
             return Err(stop);
         }
@@ -184,7 +216,7 @@ async fn session(run: &Arc<JobRun>, job: &JobRow, config: &AssistantConfig) -> R
     writes.push(Write::Text(closing.state.clone()));
     writes.push(Write::CloseSession(Box::new(closing)));
     session.finish(writes).await?;
-    Ok(JobEnd { status: came.status, error: came.error })
+    Ok(JobEnd { status: came.status, error: came.error, note: came.note })
 }
 
 async fn program(run: &JobRun, job: &JobRow, config: &AssistantConfig, root: &mut Ctx) -> Result<Came, Stop> {
@@ -212,7 +244,8 @@ async fn program(run: &JobRun, job: &JobRow, config: &AssistantConfig, root: &mu
                         .failed
                         .first()
                         .map(|one| format!("{failed} node(s) failed, the first: {}", one.error));
-                    Came { status, error: first, result: to_value(&done), writes: Vec::new() }
+                    let note = Some(sentence(&done, config.language));
+                    Came { status, error: first, result: to_value(&done), note, writes: Vec::new() }
                 }
                 Err(why) => Came::failed(why),
             })
@@ -226,7 +259,13 @@ async fn program(run: &JobRun, job: &JobRow, config: &AssistantConfig, root: &mu
                     let error = first.map(|one| {
                         format!("{failed} task(s) failed, the first {}: {}", one.task_id, one.error)
                     });
-                    Came { status: done.status, error, result: to_value(&done), writes: Vec::new() }
+                    Came {
+                        status: done.status,
+                        error,
+                        result: to_value(&done),
+                        note: None,
+                        writes: Vec::new(),
+                    }
                 }
                 Err(why) => Came::failed(why),
             })
@@ -247,27 +286,23 @@ fn answered(run: &JobRun, answer: chat::Answer) -> Came {
         writes.push(Write::Chat(Box::new(Clean::of(redactor, bind))));
     }
     let status = if answer.error.is_some() { JobStatus::Failed } else { JobStatus::Completed };
-    Came { status, error: answer.error, result, writes }
+    Came { status, error: answer.error, result, note: None, writes }
 }
 
-/// Says in the place of an answer why there is none, and what had been done; of a plan, that it has failed. A
-/// turn or an execution that is taken up again replaces it.
-async fn give_up(
-    run: &JobRun,
-    host: &LiveHost,
-    (job, config): (&JobId, &AssistantConfig),
-    stop: &Stop,
-) -> Result<(), Stop> {
+/// Says in the place of an answer why there is none, and what had been done; a turn that is taken up again
+/// replaces it. Where somebody has cancelled the job, the jobs that it has started are cancelled as well.
+async fn give_up(run: &JobRun, host: &LiveHost, job: &JobId, stop: &Stop) -> Result<(), Stop> {
     let Some(assisting) = run.assisting.as_ref() else { return Ok(()) };
     // A shutdown is followed by another start, a lost lease by another worker.
     let goes_on = matches!(run.signal.reason(), Some(StopReason::Shutdown | StopReason::LostLease));
     if goes_on || matches!(stop, Stop::LostLease | Stop::Shutdown) {
         return Ok(());
     }
-    if let Some(what) = &config.execute {
-        let changes = PlanChanges { status: Some(JobStatus::Failed), ..PlanChanges::default() };
-        let write = PlanWrite::Update { plan: what.plan_id, changes };
-        return host.commit(vec![Write::Plan(Box::new(Clean::of(&run.services.redactor, write)))]).await;
+    if run.signal.reason() == Some(StopReason::Cancelled) {
+        // Nobody waits for them any more. The job, when it is taken up again, takes them up as well.
+        for started in assisting.purses.open() {
+            run.services.queue.cancel(&started).await.map_err(stop_of)?;
+        }
     }
     if !assisting.is_heard {
         return Ok(());
@@ -278,7 +313,11 @@ async fn give_up(
     metadata["error"] = why.as_str().into();
     let rows = run.services.actions.action_log(job).await.map_err(stop_of)?;
     metadata["actions_summary"] = to_value(&summarise(rows.iter().map(|row| &row.row), assisting.language));
-    let content = chat::unanswered(&why, assisting.language);
+    let status = match run.signal.reason() {
+        Some(StopReason::Cancelled) => JobStatus::Cancelled,
+        _ => JobStatus::Failed,
+    };
+    let content = unanswered(status, Some(&why), assisting.language);
     let words = ChatWrite::Answer { message: turn.assistant.id, content, metadata };
     host.commit(vec![Write::Chat(Box::new(Clean::of(&run.services.redactor, words)))]).await
 }

@@ -15,17 +15,7 @@ const USUAL_OUTPUT: u64 = 2_048;
 /// Characters that make about one token.
 const CHARS_PER_TOKEN: u64 = 4;
 
-/// Bounds of one line of a budget; `None` does not bound.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Limit {
-    /// Input and output tokens together.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tokens: Option<u64>,
-    /// US dollars.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub usd: Option<Decimal>,
-}
+pub use papertape_core::budget::Limit;
 
 /// What a job may use. Outside of the job's fingerprint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +32,17 @@ pub struct Budget {
 }
 
 impl Budget {
+    /// Line for line what keeps within both.
+    #[must_use]
+    pub fn tighter(self, other: Self) -> Self {
+        Self {
+            job: self.job.tighter(other.job),
+            agent: self.agent.tighter(other.agent),
+            day: self.day.tighter(other.day),
+            summaries: self.summaries.tighter(other.summaries),
+        }
+    }
+
     /// Does any line bound money?
     #[must_use]
     pub fn bounds_money(&self) -> bool {
@@ -97,6 +98,21 @@ impl Amount {
         self.usd = self.usd.saturating_add(other.usd);
     }
 
+    /// The most that a limit allows; nothing where it does not bound.
+    #[must_use]
+    pub fn most(limit: Limit) -> Self {
+        Self { tokens: limit.tokens.unwrap_or_default(), usd: limit.usd.unwrap_or_default() }
+    }
+
+    /// What a limit leaves beside this; no bound where it has none.
+    #[must_use]
+    pub fn left_of(self, limit: Limit) -> Limit {
+        Limit {
+            tokens: limit.tokens.map(|most| most.saturating_sub(self.tokens)),
+            usd: limit.usd.map(|most| (most - self.usd).max(Decimal::ZERO)),
+        }
+    }
+
     fn take(&mut self, other: Self) {
         self.tokens = self.tokens.saturating_sub(other.tokens);
         self.usd = self.usd.saturating_sub(other.usd);
@@ -146,6 +162,20 @@ impl Budgets {
         }
         spent.entry(account.clone()).or_default().add(amount);
         Ok(())
+    }
+
+    /// Sets aside a half of what the job's line leaves, under this account, and gives it.
+    pub fn share(&self, account: &Account) -> Limit {
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut total = Amount::default();
+        spent.iter().filter(|(account, _)| !account.detached).for_each(|(_, amount)| total.add(*amount));
+        let left = total.left_of(self.budget.job);
+        let half = Limit {
+            tokens: left.tokens.map(|tokens| tokens / 2),
+            usd: left.usd.map(|usd| usd / Decimal::TWO),
+        };
+        spent.entry(account.clone()).or_default().add(Amount::most(half));
+        half
     }
 
     /// What an account has used and reserved so far.

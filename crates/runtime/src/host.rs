@@ -174,6 +174,10 @@ impl LiveHost {
         (&self.run.services, &self.run.lease)
     }
 
+    pub(crate) fn budgets(&self) -> &Budgets {
+        &self.run.budgets
+    }
+
     pub(crate) fn signal(&self) -> StopSignal {
         self.run.signal.clone()
     }

@@ -15,6 +15,7 @@ mod day;
 mod host;
 mod load;
 pub mod profile;
+mod purse;
 pub mod replay;
 pub mod retry;
 pub mod services;

@@ -44,6 +44,15 @@ pub struct JobEnd {
     pub status: JobStatus,
     /// Why it is not `completed`.
     pub error: Option<String>,
+    /// What it came to, in a sentence, where it is more than its status.
+    pub note: Option<String>,
+}
+
+impl JobEnd {
+    /// A job that failed before it began.
+    pub(crate) fn failed(error: String) -> Self {
+        Self { status: JobStatus::Failed, error: Some(error), note: None }
+    }
 }
 
 /// What became of one agent's days.
@@ -63,7 +72,7 @@ pub async fn run(
     signal: StopSignal,
     observer: &dyn Observer,
 ) -> Result<JobEnd, Stop> {
-    let failed = |error: String| Ok(JobEnd { status: JobStatus::Failed, error: Some(error) });
+    let failed = |error: String| Ok(JobEnd::failed(error));
     let config: SimulationConfig = match serde_json::from_value(job.config.clone()) {
         Ok(config) => config,
         Err(error) => return failed(format!("the job's config cannot be read: {error}")),
@@ -134,7 +143,7 @@ fn conclude(run: &JobRun, ends: Vec<AgentEnd>, summaries: Result<(), Stop>) -> R
         (true, failed) => Some(format!("{failed} model-day(s) failed")),
         (false, _) => Some(reasons.into_iter().collect::<Vec<_>>().join("; ")),
     };
-    Ok(JobEnd { status, error })
+    Ok(JobEnd { status, error, note: None })
 }
 
 /// A day that is over, on its way to the observer.

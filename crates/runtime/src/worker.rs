@@ -9,7 +9,7 @@ use crate::stopping::{StopReason, StopSignal, Stopper};
 use futures::future::{Either, select};
 use papertape_core::id::JobId;
 use papertape_core::ports::RecordError;
-use papertape_core::record::{JobRow, JobStatus, Lease};
+use papertape_core::record::{ASSISTANTS, JobRow, Lease};
 use papertape_core::tape::Stop;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub struct WorkerOptions {
     pub lease_for: Duration,
     /// How often the queue is looked at when nothing rings.
     pub poll_every: Duration,
-    /// Jobs that it runs at once.
+    /// Simulations that it runs at once. The assistant's jobs, which wait for others, run beside them.
     pub parallel_jobs: usize,
 }
 
@@ -89,18 +89,14 @@ impl Worker {
         let mut listening = shutdown.clone();
         loop {
             while running.try_join_next().is_some() {}
-            let stopped = Box::pin(listening.stopped());
-            let place = Arc::clone(&places).acquire_owned();
-            let place = match select(stopped, Box::pin(place)).await {
-                Either::Left(_) => break,
-                // The semaphore is never closed.
-                Either::Right((place, _)) => place.ok(),
-            };
-            let claimed = self.services.queue.claim(&self.options.owner, self.options.lease_for, None).await;
-            match claimed {
+            if listening.reason().is_some() {
+                break;
+            }
+            let place = Arc::clone(&places).try_acquire_owned().ok();
+            match self.claim(place.is_some()).await {
                 Ok(Some((lease, row))) => {
                     let (worker, shutdown, bell) = (self.clone(), shutdown.clone(), self.bell());
-                    // The assistant waits for jobs that it starts, which need a place of their own.
+                    // It waits for jobs that it starts, which need a place of their own.
                     let place = place.filter(|_| !assist::is_assistants(&row.kind));
                     running.spawn(async move {
                         if let Err(error) = worker.run_claimed(&lease, &row, &shutdown, &Unobserved).await {
@@ -124,6 +120,19 @@ impl Worker {
         while running.join_next().await.is_some() {}
     }
 
+    /// Claims a job. The assistant's are claimed beside the `parallel_jobs` others, so that people do not wait
+    /// for simulations; where no place is free, they alone.
+    async fn claim(&self, has_place: bool) -> Result<Option<(Lease, JobRow)>, RecordError> {
+        let (queue, owner) = (&self.services.queue, &self.options.owner);
+        if has_place {
+            return queue.claim(owner, self.options.lease_for, None).await;
+        }
+        if self.services.assistant.is_none() {
+            return Ok(None);
+        }
+        queue.claim_of(owner, self.options.lease_for, &ASSISTANTS).await
+    }
+
     async fn run_claimed(
         &self,
         lease: &Lease,
@@ -141,10 +150,7 @@ impl Worker {
                 kind if assist::is_assistants(kind) => {
                     assist::run(&self.services, (lease, row), stopper.signal()).await
                 }
-                other => Ok(JobEnd {
-                    status: JobStatus::Failed,
-                    error: Some(format!("this version cannot run jobs of the kind `{other}`")),
-                }),
+                other => Ok(JobEnd::failed(format!("this version cannot run jobs of the kind `{other}`"))),
             }
         };
         let watch = self.watch(lease, shutdown.clone(), &stopper);
@@ -155,9 +161,12 @@ impl Worker {
         let end = match end {
             Ok(end) => end,
             Err(Stop::LostLease) => return Err(RecordError::LostLease),
-            Err(stop) => JobEnd { status: JobStatus::Failed, error: Some(stop.to_string()) },
+            Err(stop) => JobEnd::failed(stop.to_string()),
         };
         let end = JobEnd { error: end.error.map(|error| self.fit_to_keep(error)), ..end };
+        if assist::is_assistants(&row.kind) && end.status.is_stopped() {
+            actions::close_open(&self.services, lease, row).await?;
+        }
         actions::ended(&self.services, lease, row, &end).await?;
         self.services.queue.finish(lease, end.status, end.error.clone()).await?;
         tracing::info!(job = %row.id, status = %end.status, error = end.error.as_deref(), "job ended");
@@ -188,10 +197,7 @@ impl Worker {
         };
         let late = self.services.clock.sleep(Duration::from_secs(secs));
         match select(late, Box::pin(run)).await {
-            Either::Left(_) => Ok(JobEnd {
-                status: JobStatus::Failed,
-                error: Some(format!("{TOO_LATE}: the run did not end within {secs} s")),
-            }),
+            Either::Left(_) => Ok(JobEnd::failed(format!("{TOO_LATE}: the run did not end within {secs} s"))),
             Either::Right((end, _)) => end,
         }
     }

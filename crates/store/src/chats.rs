@@ -1,5 +1,6 @@
 //! Conversations with the assistant.
 
+use crate::alone;
 use crate::db::{Db, Statement};
 use crate::error::StoreError;
 use crate::queue;
@@ -8,11 +9,13 @@ use crate::record::port;
 use crate::store::Store;
 use crate::value::{Row, Value, params};
 use futures::FutureExt as _;
-use papertape_core::chat::{ChatId, ChatMessage, ChatSession, ChatTurn, ChatWrite, NewTurn, Speaker};
+use papertape_core::chat::{
+    ChatId, ChatMessage, ChatSession, ChatTurn, ChatWrite, NewTurn, Speaker, unanswered,
+};
 use papertape_core::id::JobId;
 use papertape_core::page::{Page, PageRequest};
 use papertape_core::ports::{BoxFuture, Chats, RecordError};
-use papertape_core::record::NewJob;
+use papertape_core::record::{JobStatus, NewJob};
 use papertape_core::redact::Clean;
 use papertape_core::time::{Timestamp, to_micros};
 use std::sync::Arc;
@@ -109,6 +112,7 @@ async fn ask(db: &mut dyn Db, turn: &NewTurn) -> Result<Option<ChatTurn>, StoreE
         return Ok(None);
     };
     let session = read_session(row)?;
+    alone::in_chat(db, &turn.job.id, &session.id).await?;
     let job = NewJob { plan: turn.job.plan.or(session.plan_id), ..turn.job.clone() };
     queue::enqueue(db, &job).await?;
     let sql = "SELECT coalesce(max(n), 0) FROM chat_messages WHERE session_id = $1";
@@ -175,6 +179,27 @@ pub(crate) async fn apply(db: &mut dyn Db, write: &ChatWrite, at: Timestamp) -> 
         return Err(StoreError::inconsistent("a conversation that is written to is not there"));
     }
     Ok(())
+}
+
+/// A job that has ended without an answer leaves word of it in the answer's place, where that is still blank.
+pub(crate) async fn leave_word(
+    db: &mut dyn Db,
+    job: &JobId,
+    status: JobStatus,
+    error: Option<&str>,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let Some(ChatTurn { session, assistant, .. }) = turn(db, job).await? else { return Ok(()) };
+    if !assistant.content.is_empty() {
+        return Ok(());
+    }
+    let mut metadata = assistant.metadata;
+    if let Some(metadata) = metadata.as_object_mut() {
+        metadata.insert("error".to_owned(), error.unwrap_or(status.as_str()).into());
+        metadata.entry("actions_summary").or_insert_with(|| serde_json::json!([]));
+    }
+    let content = unanswered(status, error, session.language);
+    apply(db, &ChatWrite::Answer { message: assistant.id, content, metadata }, at).await
 }
 
 async fn turn(db: &mut dyn Db, job: &JobId) -> Result<Option<ChatTurn>, StoreError> {

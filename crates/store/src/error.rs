@@ -1,5 +1,6 @@
 //! What can go wrong with the record.
 
+use papertape_core::id::JobId;
 use papertape_core::plan::PlanRefusal;
 use papertape_core::ports::RecordError;
 use std::path::PathBuf;
@@ -55,6 +56,9 @@ pub enum StoreError {
     /// A plan's rules refuse the change; nothing of its transaction was written.
     #[error("{0}")]
     Refused(#[from] PlanRefusal),
+    /// There is one job at a time of this kind for a plan or a conversation, and this one is it.
+    #[error("job {0} is at work on it already")]
+    Busy(JobId),
     /// A target or an argument that makes no sense.
     #[error("{0}")]
     BadInput(String),
@@ -108,6 +112,7 @@ impl From<StoreError> for RecordError {
         match error {
             StoreError::LostLease => Self::LostLease,
             StoreError::Refused(refusal) => Self::Refused(refusal),
+            StoreError::Busy(job) => Self::Busy(job),
             StoreError::BadCursor => Self::BadCursor,
             StoreError::Inconsistent(what) => Self::Inconsistent(what),
             StoreError::Database(what) => Self::Database(what),

@@ -23,6 +23,7 @@
 //! Those that are there stay as they are.
 
 mod action;
+mod alone;
 mod chats;
 mod db;
 mod dev;

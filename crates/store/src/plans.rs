@@ -1,6 +1,7 @@
 //! Plans and their tasks. What a change comes to is decided by `papertape_core::plan::Tree`; here its
 //! rows are read and written, with the plan held meanwhile.
 
+use crate::alone;
 use crate::db::{Backend, Db, Statement};
 use crate::error::StoreError;
 use crate::fence::Fence;
@@ -144,12 +145,16 @@ pub(crate) async fn apply(db: &mut dyn Db, write: &PlanWrite, at: Timestamp) -> 
             found(db.execute(sql, values).await?, *plan)
         }
         PlanWrite::Delete { plan } => {
+            alone::nobody_works_on(db, *plan).await?;
             found(db.execute("DELETE FROM plans WHERE id = $1", params![*plan]).await?, *plan)
         }
         PlanWrite::Task { plan, write } => {
             // Holds the plan: two changes to one tree come one after the other.
             let sql = "UPDATE plans SET updated_at = $1 WHERE id = $2";
             found(db.execute(sql, params![at, *plan]).await?, *plan)?;
+            if matches!(write, TaskWrite::Delete { .. }) {
+                alone::nobody_works_on(db, *plan).await?;
+            }
             let mut tree = tree(db, *plan).await?;
             let fresh = match write {
                 TaskWrite::Create(new) if new.id.is_none() => next_id(db, IdKind::Task).await?,
@@ -165,6 +170,10 @@ pub(crate) async fn apply(db: &mut dyn Db, write: &PlanWrite, at: Timestamp) -> 
                     put(db, task).await?;
                 }
             }
+            // A plan that has been carried out is what its tasks are; one that is being carried out says so.
+            let sql =
+                "UPDATE plans SET status = $1 WHERE id = $2 AND status IN ('completed', 'partial', 'failed')";
+            db.execute(sql, params![tree.standing(), *plan]).await?;
             Ok(Written { plan: *plan, task: changed.task })
         }
     }

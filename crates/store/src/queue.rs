@@ -2,6 +2,8 @@
 //! workers need not agree on theirs.
 
 use crate::action;
+use crate::alone;
+use crate::chats;
 use crate::db::{Backend, Db};
 use crate::error::StoreError;
 use crate::fence::Fence;
@@ -13,7 +15,7 @@ use futures::FutureExt as _;
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::json;
 use papertape_core::ports::{BoxFuture, Queue, RecordError};
-use papertape_core::record::{DayStatus, JobRow, JobStatus, Lease, NewJob};
+use papertape_core::record::{ASSISTANTS, DayStatus, JobRow, JobStatus, Lease, NewJob, PLAN_EXECUTE};
 use papertape_core::time::Timestamp;
 use serde_json::json;
 use std::sync::Arc;
@@ -34,21 +36,17 @@ impl Queue for Store {
         lease_for: Duration,
         only: Option<&'a JobId>,
     ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
-        let wanted = Arc::new((owner.to_owned(), only.cloned()));
-        let claiming = self.write(move |db| {
-            let wanted = Arc::clone(&wanted);
-            async move { claim(db, &wanted.0, lease_for, wanted.1.as_ref()).await }.boxed()
-        });
-        let hub = self.hub().clone();
-        let claimed = async move {
-            let claimed = claiming.await?;
-            // Which job it is shows only now.
-            if let Some((lease, _)) = &claimed {
-                hub.committed(&lease.job);
-            }
-            Ok(claimed)
-        };
-        port(claimed.boxed())
+        self.claiming(owner, lease_for, only.map_or(Wanted::Any, |job| Wanted::Job(job.clone())))
+    }
+
+    fn claim_of<'a>(
+        &'a self,
+        owner: &'a str,
+        lease_for: Duration,
+        kinds: &'a [&'a str],
+    ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
+        let kinds = kinds.iter().map(|kind| (*kind).to_owned()).collect();
+        self.claiming(owner, lease_for, Wanted::Kinds(kinds))
     }
 
     fn renew<'a>(
@@ -106,7 +104,38 @@ impl Queue for Store {
     }
 }
 
+/// Which jobs somebody would claim.
+enum Wanted {
+    Any,
+    Job(JobId),
+    /// Of one of these kinds.
+    Kinds(Vec<String>),
+}
+
 impl Store {
+    fn claiming<'a>(
+        &'a self,
+        owner: &str,
+        lease_for: Duration,
+        wanted: Wanted,
+    ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
+        let wanted = Arc::new((owner.to_owned(), wanted));
+        let claiming = self.write(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move { claim(db, &wanted.0, lease_for, &wanted.1).await }.boxed()
+        });
+        let hub = self.hub().clone();
+        let claimed = async move {
+            let claimed = claiming.await?;
+            // Which job it is shows only now.
+            if let Some((lease, _)) = &claimed {
+                hub.committed(&lease.job);
+            }
+            Ok(claimed)
+        };
+        port(claimed.boxed())
+    }
+
     /// Gives a job that is not running another config with the same fingerprint: another budget, say.
     /// `false` where the job is not there, is running, or has another fingerprint.
     ///
@@ -160,6 +189,7 @@ pub(crate) fn read_job(row: &mut Row) -> Result<JobRow, StoreError> {
 }
 
 pub(crate) async fn enqueue(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreError> {
+    alone::on_plan(db, (&job.id, &job.kind), job.plan).await?;
     let added = db
         .execute(
             "INSERT INTO jobs (job_id, kind, status, fingerprint, warnings, parent, created_at, next_seq)
@@ -201,29 +231,37 @@ async fn claim(
     db: &mut dyn Db,
     owner: &str,
     lease_for: Duration,
-    only: Option<&JobId>,
+    wanted: &Wanted,
 ) -> Result<Option<(Lease, JobRow)>, StoreError> {
     let now = db.backend().now();
-    let skip_locked = match (db.backend(), only) {
+    let lock = match (db.backend(), wanted) {
         (Backend::Sqlite, _) => "",
-        (Backend::Postgres, None) => "FOR UPDATE SKIP LOCKED",
         // Asked for this very job, a transaction that is still under way is worth waiting for.
-        (Backend::Postgres, Some(_)) => "FOR UPDATE",
+        (Backend::Postgres, Wanted::Job(_)) => "FOR UPDATE",
+        (Backend::Postgres, Wanted::Any | Wanted::Kinds(_)) => "FOR UPDATE SKIP LOCKED",
     };
-    let only_this = if only.is_some() { "AND job_id = $3" } else { "" };
+    let mut values = vec![Value::from(owner), Value::from(micros(lease_for))];
+    let (only_these, names): (String, Vec<Value>) = match wanted {
+        Wanted::Any => (String::new(), Vec::new()),
+        Wanted::Job(job) => ("AND job_id = $3".to_owned(), vec![job.into()]),
+        Wanted::Kinds(kinds) => {
+            let places: Vec<String> = (3..3 + kinds.len()).map(|place| format!("${place}")).collect();
+            let kinds = kinds.iter().map(|kind| kind.as_str().into()).collect();
+            (format!("AND kind IN ({})", places.join(", ")), kinds)
+        }
+    };
+    values.extend(names);
+    let assistants = ASSISTANTS.map(|kind| format!("'{kind}'")).join(", ");
     let sql = format!(
         "UPDATE jobs SET status = 'running', lease_owner = $1, lease_epoch = lease_epoch + 1,
              lease_until = {now} + $2, next_seq = next_seq + 1, error = NULL, completed_at = NULL,
              started_at = coalesce(started_at, {now})
          WHERE job_id = (
              SELECT job_id FROM jobs
-             WHERE (status = 'queued' OR (status = 'running' AND lease_until <= {now})) {only_this}
-             ORDER BY CASE WHEN kind IN ('chat_action', 'plan_decompose', 'plan_execute') THEN 0 ELSE 1 END,
-                 created_at, job_id LIMIT 1 {skip_locked})
+             WHERE (status = 'queued' OR (status = 'running' AND lease_until <= {now})) {only_these}
+             ORDER BY CASE WHEN kind IN ({assistants}) THEN 0 ELSE 1 END, created_at, job_id LIMIT 1 {lock})
          RETURNING lease_epoch, next_seq, {now}, {JOB}"
     );
-    let mut values = vec![Value::from(owner), Value::from(micros(lease_for))];
-    values.extend(only.map(Value::from));
     let Some(mut row) = db.row(&sql, &values).await? else {
         return Ok(None);
     };
@@ -231,6 +269,9 @@ async fn claim(
     let job = read_job(&mut row)?;
     let mut fence = Fence::of(job.id.clone(), end, 1);
     status_event(db, &mut fence, JobStatus::Running, None, at).await?;
+    if job.kind == PLAN_EXECUTE {
+        alone::take_up(db, &job.id, at).await?;
+    }
     Ok(Some((Lease { job: job.id.clone(), epoch }, job)))
 }
 
@@ -275,6 +316,10 @@ async fn finish(
     status_event(db, &mut fence, status, error, at).await?;
     if status.is_stopped() {
         fence.event(db, "end", &json!({ "status": status, "error": error }), at).await?;
+        alone::let_go(db, &lease.job, status, at).await?;
+    }
+    if matches!(status, JobStatus::Failed | JobStatus::Cancelled) {
+        chats::leave_word(db, &lease.job, status, error, at).await?;
     }
     fence.settle(db).await
 }
@@ -292,6 +337,7 @@ async fn requeue(db: &mut dyn Db, job: &JobId) -> Result<bool, StoreError> {
     let (end, at) = (row.get()?, row.get()?);
     let mut fence = Fence::of(job.clone(), end, 1);
     status_event(db, &mut fence, JobStatus::Queued, None, at).await?;
+    alone::again(db, job).await?;
     Ok(true)
 }
 
@@ -306,6 +352,8 @@ async fn cancel(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>, Store
         let mut fence = Fence::of(job.clone(), end, 2);
         status_event(db, &mut fence, JobStatus::Cancelled, None, at).await?;
         fence.event(db, "end", &json!({ "status": JobStatus::Cancelled, "error": null }), at).await?;
+        chats::leave_word(db, job, JobStatus::Cancelled, None, at).await?;
+        alone::let_go(db, job, JobStatus::Cancelled, at).await?;
         return Ok(Some(JobStatus::Cancelled));
     }
     db.execute("UPDATE jobs SET cancel_requested = 1 WHERE job_id = $1 AND status = 'running'", params![job])

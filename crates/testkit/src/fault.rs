@@ -204,6 +204,16 @@ impl Queue for Faulty<dyn Queue> {
         self.around(("before claim", "after claim"), claim).boxed()
     }
 
+    fn claim_of<'a>(
+        &'a self,
+        owner: &'a str,
+        lease_for: Duration,
+        kinds: &'a [&'a str],
+    ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
+        let claim = async move { self.inner.claim_of(owner, lease_for, kinds).await };
+        self.around(("before claim", "after claim"), claim).boxed()
+    }
+
     fn renew<'a>(
         &'a self,
         lease: &'a Lease,

@@ -296,6 +296,25 @@ impl Record for MemoryRecord {
     }
 }
 
+impl MemoryRecord {
+    /// Leases the first free job that is meant.
+    fn take_job(&self, lease_for: Duration, is_meant: impl Fn(&JobRow) -> bool) -> Option<(Lease, JobRow)> {
+        let now = self.clock.now();
+        let mut state = self.lock();
+        let free = |job: &&mut Job| {
+            let run_out = job.lease_until.is_none_or(|until| until <= now);
+            let status = job.row.status;
+            is_meant(&job.row) && (status == JobStatus::Queued || (status == JobStatus::Running && run_out))
+        };
+        state.jobs.iter_mut().find(free).map(|job| {
+            job.epoch += 1;
+            job.row.status = JobStatus::Running;
+            job.lease_until = now.checked_add(lease_for).ok();
+            (Lease { job: job.row.id.clone(), epoch: job.epoch }, job.row.clone())
+        })
+    }
+}
+
 impl Queue for MemoryRecord {
     fn enqueue<'a>(&'a self, job: NewJob) -> BoxFuture<'a, Result<(), RecordError>> {
         let row = JobRow {
@@ -331,21 +350,16 @@ impl Queue for MemoryRecord {
         lease_for: Duration,
         only: Option<&'a JobId>,
     ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
-        let now = self.clock.now();
-        let mut state = self.lock();
-        let free = |job: &&mut Job| {
-            let run_out = job.lease_until.is_none_or(|until| until <= now);
-            let status = job.row.status;
-            only.is_none_or(|only| job.row.id == *only)
-                && (status == JobStatus::Queued || (status == JobStatus::Running && run_out))
-        };
-        let claimed = state.jobs.iter_mut().find(free).map(|job| {
-            job.epoch += 1;
-            job.row.status = JobStatus::Running;
-            job.lease_until = now.checked_add(lease_for).ok();
-            (Lease { job: job.row.id.clone(), epoch: job.epoch }, job.row.clone())
-        });
-        ready(Ok(claimed))
+        ready(Ok(self.take_job(lease_for, |row| only.is_none_or(|only| row.id == *only))))
+    }
+
+    fn claim_of<'a>(
+        &'a self,
+        _: &'a str,
+        lease_for: Duration,
+        kinds: &'a [&'a str],
+    ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
+        ready(Ok(self.take_job(lease_for, |row| kinds.contains(&row.kind.as_str()))))
     }
 
     fn renew<'a>(

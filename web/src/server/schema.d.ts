@@ -5883,6 +5883,16 @@ export interface components {
             /** @description What the caller may do. */
             scope: components["schemas"]["Scope"];
         };
+        /** @description Something that an action has made or started, or was about. */
+        ActionRefAnswer: {
+            /** @description Its id. */
+            id: string;
+            /**
+             * @description `job` or `plan`.
+             * @example job
+             */
+            type: string;
+        };
         /** @description A part of a job's log. */
         ActionsAnswer: components["schemas"]["Deployment"] & {
             /** @description Send it as `before` for older rows; `null`: there are none. */
@@ -6534,6 +6544,50 @@ export interface components {
              */
             total_node_budget?: number | null;
         };
+        /** @description What a decomposition came to. */
+        DecompositionResult: {
+            /** @description The tasks that it made, in the order of their making. */
+            created: number[];
+            /** @description Nodes that could not be broken up. */
+            failed: components["schemas"]["FailedPart"][];
+            /** @description What it did. */
+            stats: components["schemas"]["DecompositionStats"];
+            /** @enum {string} */
+            stopped_reason: "completed" | "max_depth" | "node_budget" | "failed";
+        };
+        /** @description What a decomposition did. */
+        DecompositionStats: {
+            /**
+             * Format: int32
+             * @description Children that were left out, for there were too many or they were none.
+             */
+            children_left_out: number;
+            /**
+             * Format: int32
+             * @description The deepest level below the beginning that a task was made at.
+             */
+            depth_reached: number;
+            /**
+             * Format: int32
+             * @description Of the nodes asked, those that stay as they are.
+             */
+            leaves: number;
+            /**
+             * Format: int32
+             * @description Nodes that were put to the model.
+             */
+            nodes_asked: number;
+            /**
+             * Format: int32
+             * @description Tasks that were made.
+             */
+            nodes_created: number;
+            /**
+             * Format: int32
+             * @description Of the nodes asked, those that failed.
+             */
+            nodes_failed: number;
+        };
         /** @description Whose data it is; part of every answer. */
         Deployment: {
             /**
@@ -6665,6 +6719,19 @@ export interface components {
             /** @description May a task start work that costs after it has read text of others, the web's say? Not where absent. */
             trusted?: boolean | null;
         };
+        /** @description What an execution came to. */
+        ExecutionResult: {
+            /** @description The tasks that failed in this run. */
+            failed: components["schemas"]["FailedPart"][];
+            /** @description Of these, the ones that were not let start work that costs, for they have read text of others. */
+            held_back?: number[];
+            /** @enum {string} */
+            status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
+            /** @description The plan's tasks by status, those of earlier runs included. */
+            tasks: {
+                [key: string]: number;
+            };
+        };
         /** @description What one read of the market showed. */
         ExposureAnswer: {
             /** @description The dataset's content hash. */
@@ -6707,6 +6774,16 @@ export interface components {
              * @description The session.
              */
             session_id: number;
+        };
+        /** @description A task that failed, or could not be broken up. */
+        FailedPart: {
+            /** @description Why. */
+            error: string;
+            /**
+             * Format: int64
+             * @description The task; `null`: the plan itself.
+             */
+            task_id?: number | null;
         };
         /** @description The account at a close. */
         FinalPosition: {
@@ -6817,7 +6894,10 @@ export interface components {
             logs: components["schemas"]["LogEntry"][];
             /** @description Send it as `cursor` for newer rows, those that are still to be written included. */
             next_cursor: string;
+            result?: components["schemas"]["JobResult"] | null;
         };
+        /** @description What a job on a plan came to. */
+        JobResult: components["schemas"]["DecompositionResult"] | components["schemas"]["ExecutionResult"];
         /** @description A job in a list. */
         JobSummary: {
             /**
@@ -8139,6 +8219,8 @@ export interface components {
             name: string;
             /** @description The how-manieth action of the job it is, from 1. */
             order: number;
+            /** @description What it has made or started, or was about. */
+            refs: components["schemas"]["ActionRefAnswer"][];
             /** @description Did it succeed? `null`: it has not ended. */
             success?: boolean | null;
         };
@@ -8197,7 +8279,7 @@ export interface components {
              */
             position?: number | null;
             /** @enum {string} */
-            status?: "queued" | "running" | "completed" | "failed" | "skipped";
+            status?: "queued" | "completed" | "failed" | "skipped";
         };
         /** @description A task. */
         TaskSummary: {

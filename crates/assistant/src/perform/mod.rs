@@ -10,18 +10,20 @@ mod plans;
 mod tasks;
 mod tools;
 
+use crate::purse::Purse;
 use crate::settings::{CHAT, DECOMPOSE, EXECUTE};
 use crate::web::WebSearch;
 use papertape_core::action::{Language, Origin};
+use papertape_core::budget::Limit;
 use papertape_core::id::JobId;
 use papertape_core::json;
 use papertape_core::message::{CallFailure, FailureKind};
-use papertape_core::page::PageRequest;
 use papertape_core::plan::{Plan, PlanId, PlanRefusal, PlanWrite, TaskId};
-use papertape_core::ports::{ActionLog, Chats, Clock, ExternalCall, JobControl, Plans, Queue, RecordError};
+use papertape_core::ports::{Caller, Chats, Clock, ExternalCall, JobControl, Plans, Queue, RecordError};
 use papertape_core::record::{JobRow, JobStatus, Lease, NewJob, Write};
 use papertape_core::redact::{Clean, Redactor};
 use papertape_core::tape::{Acted, ActionReply, StepPath};
+use papertape_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
@@ -40,8 +42,8 @@ pub struct Performer<'a> {
     pub jobs: &'a dyn JobControl,
     /// The queue, for the assistant's own jobs.
     pub queue: &'a dyn Queue,
-    /// Which jobs a plan has.
-    pub log: &'a dyn ActionLog,
+    /// What the jobs that it starts may use.
+    pub purse: &'a dyn Purse,
     /// The web.
     pub web: &'a dyn WebSearch,
     /// Time.
@@ -94,6 +96,21 @@ impl Arguments<'_> {
     }
 }
 
+/// An action's place, as things are made and jobs are started there.
+struct Place<'a> {
+    job: &'a JobId,
+    path: &'a StepPath,
+    /// Has it failed here before, so that what was started and has failed is to be started once more?
+    again: bool,
+}
+
+impl Place<'_> {
+    /// The thing that is made here, or the nth job that is started.
+    fn origin(&self, nth: usize) -> Origin {
+        Origin::new(self.job, self.path.as_str(), nth)
+    }
+}
+
 fn bad(message: String) -> CallFailure {
     CallFailure { kind: FailureKind::BadRequest, message }
 }
@@ -118,42 +135,39 @@ fn reply(message: impl Into<String>, data: Value) -> Acted {
     Acted { reply, effects: Vec::new() }
 }
 
-/// The job of this kind that works on a plan now.
-///
-/// # Errors
-/// The record's.
-pub async fn busy(log: &dyn ActionLog, plan: PlanId, kind: &str) -> Result<Option<JobId>, RecordError> {
-    let jobs = log.plan_jobs(plan, &PageRequest::first(50)).await?;
-    let found = jobs.items.into_iter().find(|job| job.job_type == kind && !job.status.is_stopped());
-    Ok(found.map(|found| found.job))
-}
-
 impl Performer<'_> {
-    /// Does an action once.
+    /// Does an action once. `again`: it has just failed, and is tried once more; a job that it has started and
+    /// that has failed is then followed by another one. Otherwise what it has begun is found again.
     ///
     /// # Errors
-    /// Why it could not be done; [`FailureKind::is_transient`] says whether trying again may help.
-    pub async fn perform(&self, path: &StepPath, call: &ExternalCall) -> Result<Acted, CallFailure> {
+    /// Why it could not be done. One of the kind [`FailureKind::BadRequest`] is not worth another attempt.
+    pub async fn perform(
+        &self,
+        path: &StepPath,
+        call: &ExternalCall,
+        again: bool,
+    ) -> Result<Acted, CallFailure> {
         let empty = Map::new();
         let given = Arguments(call.arguments.as_object().unwrap_or(&empty));
-        let origin = Origin::new(&self.lease.job, path.as_str(), 0);
+        let place = Place { job: &self.lease.job, path, again };
+        let origin = place.origin(0);
         match call.tool.as_str() {
             "create_plan" => self.create_plan(&given, &origin).await,
             "list_plans" => self.list_plans(&given).await,
             "delete_plan" => self.delete_plan(&given).await,
-            "execute_plan" => self.execute(&given, &origin, None).await,
+            "execute_plan" => self.execute(&given, &place, None).await,
             "create_task" => self.create_task(&given, &origin).await,
             "update_task" => self.update_task(&given).await,
             "update_task_instruction" => self.update_instruction(&given).await,
             "move_task" => self.move_task(&given).await,
             "delete_task" => self.delete_task(&given).await,
-            "decompose_task" => self.decompose(&given, &origin).await,
+            "decompose_task" => self.decompose(&given, &place).await,
             "show_tasks" => self.show_tasks(&given).await,
             "query_status" => self.query_status(&given).await,
-            "rerun_task" => self.execute(&given, &origin, Some(given.task()?)).await,
+            "rerun_task" => self.execute(&given, &place, Some(given.task()?)).await,
             "request_subgraph" => self.subgraph(&given).await,
             "web_search" => self.web_search(&given).await,
-            "run_simulation" => self.run_simulation(&given, &origin).await,
+            "run_simulation" => self.run_simulation(&given, &place).await,
             "help" => Ok(self.help()),
             inner::TURN => self.turn().await,
             inner::PLAN => self.whole_plan(&given).await,
@@ -179,51 +193,102 @@ impl Performer<'_> {
         found.ok_or_else(|| refused(PlanRefusal::NoPlan(id)))
     }
 
+    /// The job that this place has started last, if any, and the id of the one that it is to start next.
+    async fn job_of(&self, place: &Place<'_>) -> Result<(Option<JobRow>, Origin), CallFailure> {
+        let (mut last, mut nth) = (None, 0);
+        loop {
+            let origin = place.origin(nth);
+            match self.queue.job(&origin.job_id()).await.map_err(unavailable)? {
+                Some(row) => last = Some(row),
+                None => return Ok((last, origin)),
+            }
+            nth += 1;
+        }
+    }
+
+    /// The job that is to be waited for: the one that was started here already. `None`: one is to be started,
+    /// for there is none, or it has failed and this is another attempt. Somebody's cancelling stands while it is
+    /// waited for.
+    async fn begun(&self, place: &Place<'_>, last: Option<JobRow>) -> Result<Option<JobId>, CallFailure> {
+        let Some(last) = last else { return Ok(None) };
+        if last.status == JobStatus::Cancelled && !place.again {
+            // It was cancelled together with this job, which has been taken up again.
+            self.queue.requeue(&last.id).await.map_err(unavailable)?;
+            return Ok(Some(last.id));
+        }
+        if last.status == JobStatus::Cancelled && place.again {
+            let why = self.say(
+                format!("job {} was cancelled, and is not tried again", last.id),
+                format!("任务 {} 已被取消，不再重试", last.id),
+            );
+            return Err(bad(why));
+        }
+        Ok((!place.again || !has_failed(&last)).then_some(last.id))
+    }
+
     /// Queues a job of the assistant's own, or finds it.
     async fn start(
         &self,
-        origin: &Origin,
+        place: &Place<'_>,
         kind: &'static str,
         (part, what): (&'static str, Value),
         plan: PlanId,
     ) -> Result<JobId, CallFailure> {
         debug_assert!([CHAT, DECOMPOSE, EXECUTE].contains(&kind), "a job of the assistant's");
+        let (last, origin) = self.job_of(place).await?;
+        if let Some(begun) = self.begun(place, last).await? {
+            return Ok(begun);
+        }
         let id = origin.job_id();
-        if self.queue.job(&id).await.map_err(unavailable)?.is_none() {
-            if let Some(busy) = busy(self.log, plan, kind).await.map_err(unavailable)? {
-                return Err(failed(format!("plan {plan} is being worked on already, by job {busy}")));
-            }
-            let mut config = json!({ "settings": self.config["settings"], "budget": self.config["budget"] });
-            config["language"] = self.language.as_str().into();
-            config[part] = what;
-            config["started_by"] = self.lease.job.as_str().into();
-            let fingerprint = json::hash(&config);
-            let job = NewJob {
-                id: id.clone(),
-                kind: kind.to_owned(),
-                config,
-                fingerprint,
-                warnings: Vec::new(),
-                days: Vec::new(),
-                parent: None,
-                plan: Some(plan),
-                supersedes: Vec::new(),
-                texts: Vec::new(),
-                created_at: self.clock.now(),
-            };
-            self.queue.enqueue(job).await.map_err(unavailable)?;
+        let share = self.purse.for_plan(&id, kind == EXECUTE).await?;
+        let mut config = json!({ "settings": self.config["settings"], "budget": { "job": share.talk },
+            "simulations": share.simulations });
+        config["language"] = self.language.as_str().into();
+        config[part] = what;
+        config["started_by"] = self.lease.job.as_str().into();
+        let fingerprint = json::hash(&config);
+        let job = NewJob {
+            id: id.clone(),
+            kind: kind.to_owned(),
+            config,
+            fingerprint,
+            warnings: Vec::new(),
+            days: Vec::new(),
+            parent: None,
+            plan: Some(plan),
+            supersedes: Vec::new(),
+            texts: Vec::new(),
+            created_at: self.clock.now(),
+        };
+        if let Err(error) = self.queue.enqueue(job).await {
+            self.purse.settle(&id).await?;
+            return Err(match error {
+                RecordError::Busy(busy) => failed(self.say(
+                    format!("plan {plan} is being worked on already, by job {busy}"),
+                    format!("计划 {plan} 正由任务 {busy} 处理"),
+                )),
+                other => unavailable(other),
+            });
         }
         Ok(id)
     }
 
-    /// Until the job has stopped, or it has taken too long. Gives it as it is then.
-    async fn wait(&self, job: &JobId) -> Result<JobRow, CallFailure> {
-        let until = self.clock.now().checked_add(self.wait).ok();
+    /// Until when an action that begins now waits for others.
+    fn until(&self) -> Option<Timestamp> {
+        self.clock.now().checked_add(self.wait).ok()
+    }
+
+    /// Until the job has stopped, or that instant is there. Gives it as it is then.
+    async fn wait(&self, job: &JobId, until: Option<Timestamp>) -> Result<JobRow, CallFailure> {
         let mut pause = FIRST_LOOK;
         loop {
             let found = self.queue.job(job).await.map_err(unavailable)?;
             let found = found.ok_or_else(|| failed(format!("there is no job {job}")))?;
-            if found.status.is_stopped() || until.is_some_and(|until| self.clock.now() >= until) {
+            if found.status.is_stopped() {
+                self.purse.settle(job).await?;
+                return Ok(found);
+            }
+            if until.is_some_and(|until| self.clock.now() >= until) {
                 return Ok(found);
             }
             self.clock.sleep(pause).await;
@@ -231,19 +296,34 @@ impl Performer<'_> {
         }
     }
 
+    fn caller<'b>(&self, origin: &'b Origin, bound: Limit) -> Caller<'b> {
+        Caller { origin, language: self.language, bound }
+    }
+
     /// A job's end as an action's: failed where all of it failed, and where a plan is not done as a whole.
-    fn ended(&self, job: &JobRow, data: Value, plan: Option<PlanId>) -> Result<Acted, CallFailure> {
+    fn ended(
+        &self,
+        job: &JobRow,
+        data: Value,
+        plan: Option<PlanId>,
+        more: &str,
+    ) -> Result<Acted, CallFailure> {
         let why = job.error.as_deref().map(|error| format!(": {error}")).unwrap_or_default();
-        let is_half_a_plan = job.kind == EXECUTE && job.status == JobStatus::Partial;
-        if is_half_a_plan || matches!(job.status, JobStatus::Failed | JobStatus::Cancelled) {
-            return Err(failed(format!("job {} {}{why}", job.id, job.status)));
-        }
         let message = self.say(
-            format!("job {}: {}{why}", job.id, job.status),
-            format!("任务 {}：{}{why}", job.id, job.status),
+            format!("job {}: {}{why}{more}", job.id, job.status),
+            format!("任务 {}：{}{why}{more}", job.id, job.status),
         );
+        if has_failed(job) || job.status == JobStatus::Cancelled {
+            return Err(failed(message));
+        }
         let mut acted = reply(message, data);
         acted.reply.plan = plan;
         Ok(acted)
     }
+}
+
+/// Has all of it failed, or is it a plan that is not done as a whole?
+fn has_failed(job: &JobRow) -> bool {
+    let is_half_a_plan = job.kind == EXECUTE && job.status == JobStatus::Partial;
+    is_half_a_plan || job.status == JobStatus::Failed
 }

@@ -1,13 +1,14 @@
 //! Actions on plans.
 
-use super::{Arguments, Performer, reply, unavailable};
+use super::{Arguments, Performer, Place, bad, reply, unavailable};
+use crate::execute::HELD_BACK;
 use crate::settings::{DECOMPOSE, Decompose, EXECUTE, Execute, Limits};
 use crate::tree;
 use papertape_core::action::{IdKind, Origin};
 use papertape_core::json;
 use papertape_core::message::CallFailure;
 use papertape_core::page::PageRequest;
-use papertape_core::plan::{NewPlan, PlanId, PlanWrite, TaskId};
+use papertape_core::plan::{NewPlan, PlanId, PlanWrite, Task, TaskId, TaskStatus};
 use papertape_core::tape::Acted;
 use serde_json::{Value, json};
 
@@ -65,22 +66,31 @@ impl Performer<'_> {
     pub(super) async fn execute(
         &self,
         given: &Arguments<'_>,
-        origin: &Origin,
+        place: &Place<'_>,
         task: Option<TaskId>,
     ) -> Result<Acted, CallFailure> {
         let plan = self.plan(given.plan()?).await?;
-        if let Some(task) = task {
-            self.task_of(plan.id, task).await?;
+        match task {
+            Some(task) => drop(self.task_of(plan.id, task).await?),
+            None if plan.tasks == 0 => {
+                return Err(bad(self.say(
+                    format!("plan {} has no tasks: decompose it first", plan.id),
+                    format!("计划 {} 没有任务：请先分解", plan.id),
+                )));
+            }
+            None => {}
         }
-        let what = Execute { plan_id: plan.id, task_id: task, trusted: false };
-        let job = self.start(origin, EXECUTE, ("execute", json::to_value(&what)), plan.id).await?;
+        // A person was asked before.
+        let trusted = given.flag("trusted").unwrap_or_default();
+        let what = Execute { plan_id: plan.id, task_id: task, trusted };
+        let job = self.start(place, EXECUTE, ("execute", json::to_value(&what)), plan.id).await?;
         self.started(&job, plan.id, given).await
     }
 
     pub(super) async fn decompose(
         &self,
         given: &Arguments<'_>,
-        origin: &Origin,
+        place: &Place<'_>,
     ) -> Result<Acted, CallFailure> {
         let plan = self.plan(given.plan()?).await?;
         let task_id = given.whole("task_id").map(TaskId);
@@ -95,7 +105,7 @@ impl Performer<'_> {
         };
         limits.check().map_err(|(field, why)| super::bad(format!("`{field}`: {why}")))?;
         let what = Decompose { plan_id: plan.id, task_id, limits };
-        let job = self.start(origin, DECOMPOSE, ("decompose", json::to_value(&what)), plan.id).await?;
+        let job = self.start(place, DECOMPOSE, ("decompose", json::to_value(&what)), plan.id).await?;
         self.started(&job, plan.id, given).await
     }
 
@@ -112,13 +122,37 @@ impl Performer<'_> {
             acted.reply.plan = Some(plan);
             return Ok(acted);
         }
-        let row = self.wait(job).await?;
+        let row = self.wait(job, self.until()).await?;
         let now = self.plan(plan).await?;
         let tasks = self.plans.tasks(plan).await.map_err(unavailable)?;
         let data = json!({
             "job_id": job, "status": row.status, "error": row.error, "plan": tree::plan(&now),
             "tasks": tree::nested(&tasks, None, None, tree::Depth::Brief),
         });
-        self.ended(&row, data, Some(plan))
+        let more = if row.kind == EXECUTE { self.held_back(&tasks) } else { String::new() };
+        self.ended(&row, data, Some(plan), &more)
+    }
+
+    /// Says which tasks were not let spend, and how a person can let them.
+    fn held_back(&self, tasks: &[Task]) -> String {
+        let is_held = |task: &&Task| {
+            let result = task.execution_result.as_ref();
+            task.status == TaskStatus::Failed && result.is_some_and(|result| result[HELD_BACK] == true)
+        };
+        let ids: Vec<String> = tasks.iter().filter(is_held).map(|task| task.id.to_string()).collect();
+        if ids.is_empty() {
+            return String::new();
+        }
+        let ids = ids.join(", ");
+        self.say(
+            format!(
+                "; not let start work that costs after reading text of others: task {ids}. execute_plan with \
+                 \"trusted\": true asks the person to let them"
+            ),
+            format!(
+                "；读入他人文字后未获准执行产生费用的操作：任务 {ids}。带 \"trusted\": true 的 execute_plan \
+                 会请用户批准"
+            ),
+        )
     }
 }

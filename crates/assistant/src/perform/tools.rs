@@ -1,12 +1,14 @@
 //! Actions that use a tool: simulations, what is known of them, the web.
 
-use super::{Arguments, Performer, bad, failed, reply};
+use super::{Arguments, Performer, Place, bad, reply};
 use crate::table::{ACTIONS, ActionSpec};
 use papertape_core::action::{Language, Origin};
+use papertape_core::budget::Limit;
 use papertape_core::id::JobId;
 use papertape_core::message::CallFailure;
 use papertape_core::ports::{ExternalCall, JobTool};
 use papertape_core::tape::Acted;
+use papertape_core::time::Timestamp;
 use serde_json::{Value, json};
 
 /// Hits of a search where no number is asked for, and at the most.
@@ -20,21 +22,46 @@ impl Performer<'_> {
     pub(super) async fn run_simulation(
         &self,
         given: &Arguments<'_>,
-        origin: &Origin,
+        place: &Place<'_>,
     ) -> Result<Acted, CallFailure> {
-        let mut asked = given.0.clone();
-        asked.remove("wait");
-        let started = self.jobs.call(JobTool::RunSimulation, origin, &Value::Object(asked)).await?;
-        let Some(job) = started["job_id"].as_str().map(JobId::new) else {
-            return Err(failed("the simulation was queued without an id"));
+        let until = self.until();
+        let (last, origin) = self.job_of(place).await?;
+        let job = match self.begun(place, last).await? {
+            Some(begun) => begun,
+            None => self.start_simulation(given, &origin, until).await?,
         };
         if given.flag("wait") == Some(false) {
             let message = self.say(format!("job {job} is queued"), format!("任务 {job} 已排队"));
-            return Ok(reply(message, started));
+            return Ok(reply(message, json!({ "job_id": job, "status": "queued" })));
         }
-        let row = self.wait(&job).await?;
-        let data = self.jobs.call(JobTool::JobStatus, origin, &json!({ "job_id": job })).await?;
-        self.ended(&row, data, None)
+        let row = self.wait(&job, until).await?;
+        let by = self.caller(&origin, Limit::default());
+        let data = self.jobs.call(JobTool::JobStatus, &by, &json!({ "job_id": job })).await?;
+        // Days that were done before are not done again: who did them is part of what is told.
+        let more =
+            data["message"].as_str().and_then(|said| said.split_once(['；', ';'])).map(|(_, more)| more);
+        let more = more.map(|more| self.say(format!(";{more}"), format!("；{more}"))).unwrap_or_default();
+        self.ended(&row, data, None, &more)
+    }
+
+    /// Queues a simulation, with what is set aside for it.
+    async fn start_simulation(
+        &self,
+        given: &Arguments<'_>,
+        origin: &Origin,
+        until: Option<Timestamp>,
+    ) -> Result<JobId, CallFailure> {
+        let mut asked = given.0.clone();
+        asked.remove("wait");
+        let asked = Value::Object(asked);
+        let job = origin.job_id();
+        let bound = self.purse.for_simulation(&job, asked_for(&asked["budget"]["job"]), until).await?;
+        let by = self.caller(origin, bound);
+        if let Err(failure) = self.jobs.call(JobTool::RunSimulation, &by, &asked).await {
+            self.purse.settle(&job).await?;
+            return Err(failure);
+        }
+        Ok(job)
     }
 
     /// What the jobs' side answers.
@@ -45,7 +72,8 @@ impl Performer<'_> {
         origin: &Origin,
     ) -> Result<Acted, CallFailure> {
         let tool: JobTool = tool.parse().map_err(|_| bad(format!("there is no action `{tool}`")))?;
-        let mut data = self.jobs.call(tool, origin, &call.arguments).await?;
+        let by = self.caller(origin, Limit::default());
+        let mut data = self.jobs.call(tool, &by, &call.arguments).await?;
         let said = data.as_object_mut().and_then(|data| data.remove("message"));
         let message = match said {
             Some(Value::String(message)) => message,
@@ -72,4 +100,10 @@ impl Performer<'_> {
         let count = actions.len();
         reply(self.say(format!("{count} actions"), format!("{count} 个动作")), json!({ "actions": actions }))
     }
+}
+
+/// A budget's line as a model writes it. What cannot be read is refused where the simulation is planned.
+fn asked_for(line: &Value) -> Limit {
+    let usd = line["usd"].as_number().and_then(|usd| usd.to_string().parse().ok());
+    Limit { tokens: line["tokens"].as_u64(), usd }
 }

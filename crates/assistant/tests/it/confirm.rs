@@ -2,20 +2,33 @@
 
 use papertape_assistant::confirm::{Pending, asks_first, confirmed, is_yes};
 use papertape_assistant::language::{of_tag, of_text};
+use papertape_assistant::protocol::RetryPolicy;
 use papertape_assistant::summary::paragraph;
 use papertape_assistant::table::action;
 use papertape_core::action::{ActionDraft, ActionKind, ActionStatus, Language, summarise};
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
+use std::time::Duration;
 
 fn pending(name: &str, plan: i64) -> Pending {
     let parameters: Map<_, _> = json!({ "plan_id": plan }).as_object().expect("an object").clone();
-    Pending::new(action(name).expect("an action"), &parameters, Language::En)
+    Pending::new(action(name).expect("an action"), &parameters, RetryPolicy::default(), Language::En)
 }
 
 /// Goal: deleting always asks, spending once foreign text was read, and reading never.
 #[test]
 fn deleting_asks_and_spending_after_foreign_text() {
-    let asks = |name: &str, tainted: bool| asks_first(action(name).expect("an action"), tainted);
+    let asks_with = |name: &str, parameters: Value, tainted: bool| {
+        let parameters = parameters.as_object().expect("an object").clone();
+        asks_first(action(name).expect("an action"), &parameters, tainted)
+    };
+    let asks = |name: &str, tainted: bool| asks_with(name, json!({}), tainted);
+    for name in ["execute_plan", "rerun_task"] {
+        assert!(
+            asks_with(name, json!({ "trusted": true }), false),
+            "{name} asks before its tasks are trusted"
+        );
+        assert!(!asks_with(name, json!({ "trusted": false }), false), "{name}");
+    }
     for name in ["delete_plan", "delete_task"] {
         assert!(asks(name, false) && asks(name, true), "{name}");
     }
@@ -43,6 +56,19 @@ fn words_and_tokens_confirm() {
     assert_eq!(confirmed(both.clone(), "hm", &[both[1].id.clone()]), [both[1].clone()]);
     assert!(confirmed(both, "no", &["x".to_owned()]).is_empty());
     assert!(pending("delete_plan", 1).question.contains("deletes for good"));
+}
+
+/// Goal: what waits keeps how often it is to be tried again, and one that was kept without it is read.
+#[test]
+fn what_waits_keeps_its_retry_policy() {
+    let retry_policy = RetryPolicy { max_retries: 2, backoff: Duration::from_millis(1500) };
+    let kept = serde_json::to_value(Pending { retry_policy, ..pending("execute_plan", 3) }).expect("JSON");
+    assert_eq!(kept["retry_policy"], json!({ "max_retries": 2, "backoff_sec": 1.5 }));
+    let read: Pending = serde_json::from_value(kept).expect("is read");
+    assert_eq!(read.retry_policy, retry_policy);
+    let plain = serde_json::to_value(pending("delete_plan", 1)).expect("JSON");
+    assert_eq!(plain.get("retry_policy"), None);
+    assert_eq!(serde_json::from_value::<Pending>(plain).expect("is read"), pending("delete_plan", 1));
 }
 
 /// Goal: languages are told from tags and from words.

@@ -55,6 +55,6 @@ fn prompts_can_be_replaced() {
     );
     assert_ne!(replaced.hash(), Prompts::built_in().hash());
     let unknown = Prompts::with_overrides(&one("assistant/none.en.md", "x")).expect_err("unknown");
-    assert!(unknown.reason.contains("assistant/chat.en.md"), "{unknown}");
+    assert!(unknown.to_string().contains("assistant/chat.en.md"), "{unknown}");
     assert!(Prompts::with_overrides(&one("assistant/chat.en.md", "{% if %}")).is_err());
 }

@@ -72,6 +72,21 @@ fn faults_are_kept_and_named() {
         json!([{ "name": "run_simulation", "parameters": { "end_date": "2012-10-01", "symbols": [1] } }]),
         "`symbols` must be a list of texts",
     );
+    for (manner, told) in [
+        (json!({ "blocking": "no" }), "`blocking` must be true or false"),
+        (json!({ "blocking": 0 }), "`blocking` must be true or false"),
+        (json!({ "order": "first" }), "`order` must be a number"),
+        (json!({ "retry_policy": 2 }), "`retry_policy` must be an object"),
+        (json!({ "retry_policy": { "max_retries": "twice" } }), "`retry_policy.max_retries` must be"),
+        (json!({ "retry_policy": { "max_retries": -1 } }), "`retry_policy.max_retries` must be"),
+        (json!({ "retry_policy": { "max_retries": 1.5 } }), "`retry_policy.max_retries` must be"),
+        (json!({ "retry_policy": { "backoff_sec": "soon" } }), "`retry_policy.backoff_sec` must be"),
+        (json!({ "retry_policy": { "backoff_sec": -1 } }), "`retry_policy.backoff_sec` must be"),
+    ] {
+        let mut action = json!({ "name": "help" });
+        action.as_object_mut().expect("an object").extend(manner.as_object().expect("an object").clone());
+        check(json!([action]), told);
+    }
     let broken = of(r#"{"llm_reply": {"message": "a"}, "actions": [}"#);
     assert_eq!(broken.actions[0].name, UNREADABLE);
     let many: Vec<Value> = (0..=MOST_ACTIONS).map(|_| json!({ "name": "help" })).collect();
@@ -95,6 +110,71 @@ fn small_slips_are_forgiven() {
     assert_eq!((run.blocking, run.retry.max_retries, run.retry.backoff), (false, 5, Duration::from_secs(60)));
     assert_eq!(Value::Object(plan.parameters.clone()), json!({ "name": "7" }));
     assert_eq!(plan.kind.as_str(), "plan_operation", "the table knows the kind");
+}
+
+/// Goal: how an action is to be done is read however it is written, `null` says nothing, and what is too much is
+/// the most.
+#[test]
+fn the_manner_is_read_however_it_is_written() {
+    let check = |manner: Value, expected: (bool, u32, f64)| {
+        let mut action = json!({ "name": "help" });
+        action.as_object_mut().expect("an object").extend(manner.as_object().expect("an object").clone());
+        let reply = of(&json!({ "actions": [action] }).to_string());
+        assert_eq!(faults(&reply), Vec::<String>::new(), "{manner}");
+        let asked = &reply.actions[0];
+        let read = (asked.blocking, asked.retry.max_retries, asked.retry.backoff.as_secs_f64());
+        assert_eq!(read, expected, "{manner}");
+    };
+    check(json!({}), (true, 0, 1.0));
+    check(json!({ "blocking": null, "order": null, "retry_policy": null }), (true, 0, 1.0));
+    check(json!({ "blocking": "false" }), (false, 0, 1.0));
+    check(json!({ "blocking": " True " }), (true, 0, 1.0));
+    check(json!({ "retry_policy": { "max_retries": "2", "backoff_sec": "0.5" } }), (true, 2, 0.5));
+    check(json!({ "retry_policy": { "max_retries": 2.0, "backoff_sec": 3 } }), (true, 2, 3.0));
+    check(json!({ "retry_policy": { "max_retries": 99, "backoff_sec": 1e9 } }), (true, 5, 60.0));
+    check(json!({ "retry_policy": "{\"max_retries\": 1}" }), (true, 1, 1.0));
+}
+
+/// Goal: native calls say how they are to be done by reserved arguments, which their schemas offer and which do
+/// not reach the action.
+#[test]
+fn native_calls_say_how_they_are_to_be_done() {
+    let call = |id: &str, name: &str, arguments: Value| ToolCall {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        arguments,
+    };
+    let reply = read(&ModelReply {
+        tool_calls: vec![
+            call("a", "help", json!({ "order": 2 })),
+            call(
+                "b",
+                "job_status",
+                json!({ "job_id": "latest", "order": 1, "blocking": false,
+                    "retry_policy": { "max_retries": 3 } }),
+            ),
+            call("c", "help", json!({ "blocking": "perhaps" })),
+        ],
+        ..ModelReply::default()
+    });
+    let ids: Vec<&str> = reply.actions.iter().filter_map(|one| one.call_id.as_deref()).collect();
+    assert_eq!(ids, ["b", "a", "c"]);
+    let first = &reply.actions[0];
+    assert_eq!((first.blocking, first.retry.max_retries), (false, 3));
+    assert_eq!(Value::Object(first.parameters.clone()), json!({ "job_id": "latest" }));
+    assert_eq!(faults(&reply), ["`blocking` must be true or false"]);
+    for spec in ACTIONS {
+        let schema = spec.call_schema();
+        for name in ["order", "blocking", "retry_policy"] {
+            assert!(schema["properties"][name].is_object(), "{}: {name}", spec.name);
+            assert!(
+                spec.parameters.iter().all(|parameter| parameter.name != name),
+                "{} has its own",
+                spec.name
+            );
+        }
+        assert_eq!(schema["required"], spec.schema()["required"], "{}", spec.name);
+    }
 }
 
 /// Goal: native calls are actions, text beside them is the message, and arguments that are no object are told.

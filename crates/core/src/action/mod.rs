@@ -10,7 +10,7 @@ mod summary;
 
 pub use log::{ActionRow, LogFrom, LogPage, MOST_ROWS, PlanJob, Removed, USUAL_ROWS};
 pub use origin::{IdKind, Origin};
-pub use summary::{ActionSummary, Language, summarise};
+pub use summary::{ActionRef, ActionSummary, Language, summarise};
 
 use crate::chat::ChatId;
 use crate::plan::PlanId;

@@ -20,6 +20,18 @@ pub struct ActionSummary {
     pub success: Option<bool>,
     /// What came of it, or why it failed.
     pub message: Option<String>,
+    /// What it has made or started, or was about: where a reader goes on.
+    pub refs: Vec<ActionRef>,
+}
+
+/// Something that an action has made or started, or was about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ActionRef {
+    /// `job` or `plan`.
+    #[serde(rename = "type")]
+    pub what: &'static str,
+    /// Its id.
+    pub id: String,
 }
 
 /// The language that a person reads.
@@ -81,5 +93,18 @@ fn summary(row: &ActionDraft, order: usize, language: Language) -> ActionSummary
         display: format!("{}/{} → {state}", row.kind, row.name),
         success: row.status.success(),
         message: row.message.clone(),
+        refs: refs(row),
     }
+}
+
+/// What an action's result names.
+fn refs(row: &ActionDraft) -> Vec<ActionRef> {
+    let nothing = Value::Null;
+    let result = row.details.as_ref().map_or(&nothing, |details| &details["result"]);
+    let job = result["job_id"].as_str().map(|id| ActionRef { what: "job", id: id.to_owned() });
+    let plan = result["plan_id"].as_i64().or_else(|| result["plan"]["plan_id"].as_i64());
+    // What was deleted is nowhere to go to.
+    let plan = plan.filter(|_| row.name != "delete_plan");
+    let plan = plan.map(|id| ActionRef { what: "plan", id: id.to_string() });
+    job.into_iter().chain(plan).collect()
 }

@@ -1,6 +1,7 @@
 //! Why a plan is not changed.
 
 use super::{MOST_DEPTH, MOST_TASKS, PlanId, TaskId};
+use crate::id::JobId;
 
 /// A change that a plan's rules refuse. Nothing of it is done.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,6 +30,9 @@ pub enum PlanRefusal {
     /// The tree is too deep.
     #[error("tasks stand at most {MOST_DEPTH} levels below the top")]
     TooDeep,
+    /// A job works on it: nothing of it is taken away meanwhile.
+    #[error("job {0} is at work on the plan: cancel that first")]
+    Busy(JobId),
     /// A text must not be empty.
     #[error("the {0} is empty")]
     Empty(&'static str),

@@ -3,6 +3,7 @@
 use super::{
     MOST_DEPTH, MOST_TASKS, NewTask, PlanId, PlanRefusal, Task, TaskChanges, TaskId, TaskStatus, TaskWrite,
 };
+use crate::record::JobStatus;
 use crate::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,6 +48,21 @@ impl Tree {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tasks.is_empty()
+    }
+
+    /// How far a plan with these tasks is when nobody works on it: completed where each is, or is skipped;
+    /// partial where some are; failed where none is and one has failed; else queued.
+    #[must_use]
+    pub fn standing(&self) -> JobStatus {
+        let is = |status| self.tasks.values().any(|task| task.status == status);
+        let is_open = is(TaskStatus::Failed) || is(TaskStatus::Queued) || is(TaskStatus::Running);
+        match (is_open, is(TaskStatus::Completed)) {
+            _ if self.tasks.is_empty() => JobStatus::Queued,
+            (false, _) => JobStatus::Completed,
+            (true, true) => JobStatus::Partial,
+            (true, false) if is(TaskStatus::Failed) => JobStatus::Failed,
+            (true, false) => JobStatus::Queued,
+        }
     }
 
     /// The children of a task (`None`: the tasks at the top), by position.

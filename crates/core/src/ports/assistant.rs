@@ -1,7 +1,8 @@
 //! What the assistant's work is kept by, and what it sees of jobs.
 
 use super::{BoxFuture, RecordError};
-use crate::action::{ActionEntry, ActionRow, IdKind, LogFrom, LogPage, Origin, PlanJob, Removed};
+use crate::action::{ActionEntry, ActionRow, IdKind, Language, LogFrom, LogPage, Origin, PlanJob, Removed};
+use crate::budget::Limit;
 use crate::chat::{ChatId, ChatMessage, ChatSession, ChatTurn, NewTurn};
 use crate::id::JobId;
 use crate::message::CallFailure;
@@ -91,7 +92,8 @@ pub trait Plans: Send + Sync {
 /// Conversations.
 pub trait Chats: Send + Sync {
     /// Adds what a person says, the place of the answer, and the job that will fill it, in one
-    /// transaction. `None`: there is no such conversation.
+    /// transaction. `None`: there is no such conversation; [`RecordError::Busy`]: its last message is still
+    /// being answered.
     fn ask<'a>(&'a self, turn: Clean<NewTurn>) -> BoxFuture<'a, Result<Option<ChatTurn>, RecordError>>;
 
     /// The turn that a job answers; `None` where it answers none.
@@ -153,18 +155,29 @@ words!(JobTool {
     AuditRun = "audit_run",
 });
 
+/// For whom a tool is used.
+#[derive(Clone, Copy, Debug)]
+pub struct Caller<'a> {
+    /// Where it is used. What is started gets its id from here ([`Origin::job_id`]), so that using the tool
+    /// again finds the same job.
+    pub origin: &'a Origin,
+    /// The language of an answer's `message`, and of what is said of a miss.
+    pub language: Language,
+    /// The most that a job that is started may use.
+    pub bound: Limit,
+}
+
 /// What the assistant sees of jobs.
 pub trait JobControl: Send + Sync {
     /// The JSON schema of a tool's arguments, an object.
     fn parameters(&self, tool: JobTool) -> Value;
 
-    /// Uses a tool. What it starts gets its id from `origin` ([`Origin::job_id`]), so that using it
-    /// again there finds the same job. Arguments that make no sense are a failure of the kind
-    /// `BadRequest` that names the field, a miss one of the kind `ToolError`.
+    /// Uses a tool. Arguments that make no sense are a failure of the kind `BadRequest` that names the
+    /// field, a miss one of the kind `ToolError`.
     fn call<'a>(
         &'a self,
         tool: JobTool,
-        origin: &'a Origin,
+        by: &'a Caller<'a>,
         arguments: &'a Value,
     ) -> BoxFuture<'a, Result<Value, CallFailure>>;
 }

@@ -86,6 +86,17 @@ impl JobStatus {
     }
 }
 
+/// The kind of jobs that answer a person's message.
+pub const CHAT_ACTION: &str = "chat_action";
+/// The kind of jobs that break a plan into tasks.
+pub const PLAN_DECOMPOSE: &str = "plan_decompose";
+/// The kind of jobs that run a plan's tasks.
+pub const PLAN_EXECUTE: &str = "plan_execute";
+/// The assistant's kinds: they wait for other jobs, and are not to be kept waiting by them.
+pub const ASSISTANTS: [&str; 3] = [CHAT_ACTION, PLAN_DECOMPOSE, PLAN_EXECUTE];
+/// Kinds of which one at a time works on a plan.
+pub const ONE_A_PLAN: [&str; 2] = [PLAN_DECOMPOSE, PLAN_EXECUTE];
+
 /// A job to be queued.
 #[derive(Clone, Debug)]
 pub struct NewJob {

@@ -6,7 +6,10 @@ mod memory;
 mod rows;
 mod write;
 
-pub use job::{DayStatus, JobRow, JobStatus, Lease, NewDay, NewJob, SessionId};
+pub use job::{
+    ASSISTANTS, CHAT_ACTION, DayStatus, JobRow, JobStatus, Lease, NewDay, NewJob, ONE_A_PLAN, PLAN_DECOMPOSE,
+    PLAN_EXECUTE, SessionId,
+};
 pub use memory::{
     Assessment, AssetNote, ClaimCheck, ClaimResult, ContextRow, ContextState, Decision, Deviation, ErrorTag,
     GivenKind, GivenRow, ReflectionRow, RoundRow, Source, VectorRow,

@@ -220,3 +220,157 @@ fn it_calls_tools_and_trades_nothing() {
     day.model = "house::assistant".parse().expect("a model");
     assert!(house::answer(&day).expect("answers").reply.text.contains("nothing here that my rules cover"));
 }
+
+/// Goal: what a newcomer types without having read the documents leads to the right actions, in both languages:
+/// the pages' examples first.
+#[test]
+fn a_newcomers_words_are_understood() {
+    let check = |words: &str, expected: &[&str], parameters: Value| {
+        let question = format!(
+            "Datasets: us, 2000-01-03 to 2013-12-31, AAPL, FB, GOOG, IBM, MSFT\nThe person writes:\n{words}"
+        );
+        let answer = answer(&asked(&question, "Role: Papertape assistant", &[]));
+        assert_eq!(names(&answer), expected, "{words}: {answer}");
+        for (key, value) in parameters.as_object().expect("an object") {
+            assert_eq!(&answer["actions"][0]["parameters"][key], value, "{words}: {answer}");
+        }
+    };
+    let autumn = json!({ "start_date": "2012-09-01", "end_date": "2012-11-30" });
+    let run = |symbols: Value| {
+        let mut run = autumn.clone();
+        run["symbols"] = symbols;
+        run
+    };
+    let both = json!(["IBM", "AAPL"]);
+    let backtest = &["run_simulation"];
+    check(
+        "Backtest house::momentum on IBM and AAPL for the autumn of 2012 and compare it with buy and hold.",
+        backtest,
+        run(both.clone()),
+    );
+    check(
+        "回测 house::momentum 在 2012 年秋季交易 IBM 与 AAPL 的表现，并与买入持有比较。",
+        backtest,
+        run(both.clone()),
+    );
+    check("run momentum on IBM and AAPL for autumn 2012", backtest, run(both.clone()));
+    check("run momentum on ibm and apple for autumn 2012", backtest, run(both.clone()));
+    check("测试动量策略，IBM 和 苹果，2012年秋天", backtest, run(both));
+    check("Why did the newest run lose in November?", &["job_status"], json!({ "job_id": "latest" }));
+    check("最近一次运行为什么在十一月亏损？", &["job_status"], json!({ "job_id": "latest" }));
+    check("why did it lose in November", &["job_status"], json!({ "job_id": "latest" }));
+    check("Why did the backtest lose?", &["query_results"], json!({ "job_id": "latest" }));
+    check(
+        "Why did the momentum run lose in November 2012?",
+        &["query_results"],
+        json!({ "start_date": "2012-11-01" }),
+    );
+    check("compare with buy and hold", &["compare_runs"], json!({ "job_ids": ["latest"] }));
+    check("did it beat buy and hold?", &["compare_runs"], json!({}));
+    check("how did the last run do?", &["query_results"], json!({ "job_id": "latest" }));
+    check("Which lessons have the traders drawn from stops?", &["search_memory"], json!({ "query": "stop" }));
+    check("交易员从止损中得到了哪些教训？", &["search_memory"], json!({ "query": "stop" }));
+    check("what lessons were learnt about IBM", &["search_memory"], json!({ "query": "IBM" }));
+    check(
+        "what was the price of apple in October 2012",
+        &["market_data"],
+        json!({ "symbol": "AAPL", "start_date": "2012-10-01" }),
+    );
+    check("AAPL 2012年10月的股价", &["market_data"], json!({ "symbol": "AAPL", "end_date": "2012-10-31" }));
+}
+
+/// Goal: a month without a year is the run's; one that the run does not have is said to be none of it.
+#[test]
+fn a_month_is_the_runs_month() {
+    let status = |first: &str, last: &str| {
+        json!([{ "name": "job_status", "success": true, "message": "done",
+            "data": { "date_range": [first, last] } }])
+    };
+    let asked = |words: &str, first: &str, last: &str| {
+        let answer = chat(words, &[status(first, last)]);
+        assert_eq!(names(&answer), ["query_results"], "{answer}");
+        answer["actions"][0]["parameters"].clone()
+    };
+    let lost = "Why did the newest run lose in November?";
+    assert_eq!(asked(lost, "2012-09-04", "2012-11-30")["start_date"], "2012-11-01");
+    assert_eq!(asked(lost, "2010-01-04", "2012-10-31")["end_date"], "2011-11-30", "the newest that it has");
+    assert_eq!(
+        asked("why did it lose from November to January", "2012-12-03", "2012-12-31")["start_date"],
+        "2012-11-01"
+    );
+    let whole = asked(lost, "2012-09-04", "2012-10-31");
+    assert_eq!(whole, json!({ "job_id": "latest" }));
+    let read = json!([{ "name": "query_results", "success": true, "message": "m", "data": { "runs": [] } }]);
+    let told = chat(lost, &[status("2012-09-04", "2012-10-31"), read]);
+    let told = told["llm_reply"]["message"].as_str().expect("words");
+    assert!(
+        told.contains("no day in the time that you name: it goes from 2012-09-04 to 2012-10-31"),
+        "{told}"
+    );
+}
+
+/// Goal: a greeting is answered with what to try, and nonsense with what there is; days that were asked for
+/// complete the request.
+#[test]
+fn a_conversation_can_begin_anyhow() {
+    for (words, told) in [
+        ("hello", "Try: “run momentum"),
+        ("Hi there!", "Try: “run momentum"),
+        ("who are you?", "Try: “run momentum"),
+        ("你好", "Try: “run momentum"),
+        ("asdf qwer", "My rules do not cover this"),
+        ("buy me a boat", "My rules do not cover this"),
+    ] {
+        let answer = chat(words, &[]);
+        assert!(names(&answer).is_empty(), "{words}: {answer}");
+        assert!(answer["llm_reply"]["message"].as_str().expect("words").contains(told), "{words}: {answer}");
+    }
+    let mut request = asked("The person writes:\nthe autumn of 2012", "Role: Papertape assistant", &[]);
+    let earlier = [
+        Message::user("run momentum on AAPL".to_owned()),
+        Message::Assistant {
+            content: "Over which days? Say for example …".to_owned(),
+            tool_calls: Vec::new(),
+            provider: None,
+        },
+    ];
+    request.messages.splice(0..0, earlier);
+    let answer = answer(&request);
+    assert_eq!(names(&answer), ["run_simulation"], "{answer}");
+    let parameters = &answer["actions"][0]["parameters"];
+    assert_eq!((&parameters["start_date"], &parameters["symbols"]), (&json!("2012-09-01"), &json!(["AAPL"])));
+}
+
+/// Goal: a plan in free words has a name of whole words and the whole as its goal; “that plan” is the
+/// conversation's.
+#[test]
+fn plans_in_free_words_are_understood() {
+    let words =
+        "Make a plan to compare house::momentum and contrarian on IBM in October 2012, with a task for each";
+    let made = chat(words, &[]);
+    let goal = "compare house::momentum and contrarian on IBM in October 2012, with a task for each";
+    let parameters = &made["actions"][0]["parameters"];
+    assert_eq!(parameters["goal"], goal);
+    let name = parameters["name"].as_str().expect("a name");
+    assert_eq!(name, "compare house::momentum and contrarian on IBM in October");
+    let done = json!([{ "name": "create_plan", "success": true, "message": "m", "data": { "plan_id": 9 } }]);
+    let told = chat(words, &[done]);
+    assert!(
+        told["llm_reply"]["message"].as_str().expect("words").contains("decompose it and execute it"),
+        "{told}"
+    );
+
+    let of_the_talk = |words: &str| {
+        let question = format!("The conversation's plan: 4\nThe person writes:\n{words}");
+        answer(&asked(&question, "Role: Papertape assistant", &[]))["actions"][0].clone()
+    };
+    let deleted = of_the_talk("Delete that plan");
+    assert_eq!((&deleted["name"], &deleted["parameters"]), (&json!("delete_plan"), &json!({ "plan_id": 4 })));
+    let broken = of_the_talk("decompose it and execute it");
+    assert_eq!(
+        (&broken["name"], &broken["parameters"]),
+        (&json!("decompose_task"), &json!({ "plan_id": 4 }))
+    );
+    let shown = of_the_talk("show plan 3");
+    assert_eq!(shown["parameters"], json!({ "plan_id": 3 }));
+}

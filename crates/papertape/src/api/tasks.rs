@@ -49,9 +49,9 @@ pub(super) struct TaskPatch {
     /// What is to be done.
     #[schema(max_length = 20_000)]
     instruction: Option<String>,
-    /// How far it is.
+    /// How far it is, by hand; what came of it is then taken away.
     #[serde(default, deserialize_with = "given")]
-    #[schema(schema_with = crate::view::vocabulary::task_status)]
+    #[schema(schema_with = crate::view::vocabulary::task_status_by_hand)]
     status: Option<TaskStatus>,
     /// Moves it, with all that is below it, under this task; `null`: to the top.
     #[serde(default, deserialize_with = "given")]
@@ -150,7 +150,13 @@ pub(super) async fn update(
     let id = TaskId(task);
     let dependencies = body.dependencies.map(ids).transpose()?;
     let (name, instruction, status) = (body.name, body.instruction, body.status);
-    let changes = TaskChanges { name, instruction, status, dependencies, execution_result: None };
+    if status == Some(TaskStatus::Running) {
+        let why = "status: a task is running while a job carries it out: execute the plan, or the task";
+        return Err(ApiError::Invalid(why.to_owned()));
+    }
+    // What came of it belongs to the status that a job has given it.
+    let execution_result = status.map(|_| None);
+    let changes = TaskChanges { name, instruction, status, dependencies, execution_result };
     let mut writes = vec![of(plan, TaskWrite::Update { task: id, changes })];
     if body.parent_id.is_some() || body.position.is_some() {
         let parent = match body.parent_id {

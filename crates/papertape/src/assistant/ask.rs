@@ -10,9 +10,8 @@ use papertape_core::action::Language;
 use papertape_core::chat::{ChatId, ChatTurn, NewChat, NewTurn};
 use papertape_core::id::JobId;
 use papertape_core::json::to_value;
-use papertape_core::page::PageRequest;
 use papertape_core::plan::PlanId;
-use papertape_core::ports::{Chats as _, Plans as _, Queue as _};
+use papertape_core::ports::{Chats as _, Plans as _, RecordError};
 use papertape_core::redact::Clean;
 use papertape_runtime::assist::AssistantConfig;
 use serde_json::{Map, Value};
@@ -100,7 +99,15 @@ pub async fn ask(app: &App, asked: Asked) -> Result<ChatTurn, AskError> {
         job,
         at: app.services.clock.now(),
     };
-    let turn = app.store.ask(Clean::of(&app.services.redactor, turn)).await.map_err(anyhow::Error::from)?;
+    let turn = match app.store.ask(Clean::of(&app.services.redactor, turn)).await {
+        Ok(turn) => turn,
+        // What was said before decides what is answered: it must stand.
+        Err(RecordError::Busy(job)) => {
+            let why = format!("the last message of this conversation is still being answered, by job {job}");
+            return Err(AskError::Conflict(why));
+        }
+        Err(error) => return Err(anyhow::Error::from(error).into()),
+    };
     let turn = turn.ok_or_else(|| AskError::NotFound(format!("there is no conversation {session}")))?;
     app.ring();
     Ok(turn)
@@ -126,15 +133,6 @@ async fn conversation(
     let id = ChatId::new(id);
     let found = papertape_core::ports::Chats::session(&app.store, &id).await.map_err(anyhow::Error::from)?;
     let found = found.ok_or_else(missing)?;
-    // What was said before decides what is answered: it must stand.
-    let last = app.store.messages(&id, &PageRequest::first(1)).await.map_err(anyhow::Error::from)?;
-    if let Some(job) = last.items.first().and_then(|last| last.job_id.clone()) {
-        let row = app.store.job(&job).await.map_err(anyhow::Error::from)?;
-        if row.is_some_and(|row| !row.status.is_stopped()) {
-            let why = format!("the last message of this conversation is still being answered, by job {job}");
-            return Err(AskError::Conflict(why));
-        }
-    }
     Ok((id, None, found.language))
 }
 

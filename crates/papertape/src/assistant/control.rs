@@ -7,13 +7,14 @@ use crate::view::{
 };
 use futures::FutureExt as _;
 use papertape_assistant::table;
-use papertape_core::action::Origin;
+use papertape_core::action::Language;
 use papertape_core::id::{JobId, Symbol};
 use papertape_core::json::to_value;
 use papertape_core::market::BarRange;
 use papertape_core::message::{CallFailure, FailureKind};
-use papertape_core::ports::{BoxFuture, JobControl, JobTool, Queue as _, Record as _};
+use papertape_core::ports::{BoxFuture, Caller, JobControl, JobTool, Queue as _, Record as _};
 use papertape_core::time::{Date, Timestamp, parse_date};
+use papertape_runtime::budget::Budget;
 use papertape_runtime::replay;
 use papertape_runtime::worker::SIMULATE;
 use papertape_store::{JobFilter, PageRequest};
@@ -38,13 +39,13 @@ impl JobControl for JobsOf {
     fn call<'a>(
         &'a self,
         tool: JobTool,
-        origin: &'a Origin,
+        by: &'a Caller<'a>,
         arguments: &'a Value,
     ) -> BoxFuture<'a, Result<Value, CallFailure>> {
         async move {
-            let asked = Given(arguments);
+            let asked = Given(arguments, by.language);
             match tool {
-                JobTool::RunSimulation => self.run(origin, arguments).await,
+                JobTool::RunSimulation => self.run(by, arguments).await,
                 JobTool::JobStatus => self.status(&asked).await,
                 JobTool::QueryReasoning => self.reasoning(&asked).await,
                 JobTool::QueryResults => self.results(&asked).await,
@@ -58,10 +59,17 @@ impl JobControl for JobsOf {
     }
 }
 
-/// Arguments, read by the table before.
-struct Given<'a>(&'a Value);
+/// Arguments, read by the table before, and the language of what is answered.
+struct Given<'a>(&'a Value, Language);
 
 impl Given<'_> {
+    fn say(&self, english: String, chinese: String) -> String {
+        match self.1 {
+            Language::En => english,
+            Language::Zh => chinese,
+        }
+    }
+
     fn text(&self, name: &str) -> Option<String> {
         self.0[name].as_str().map(str::to_owned)
     }
@@ -107,12 +115,20 @@ fn of_trigger(error: TriggerError) -> CallFailure {
     }
 }
 
+fn no_job(name: &str, asked: &Given<'_>) -> String {
+    asked.say(format!("there is no job {name}"), format!("没有任务 {name}"))
+}
+
 impl JobsOf {
-    /// Queues a simulation under the origin's id, or finds it there.
-    async fn run(&self, origin: &Origin, arguments: &Value) -> Result<Value, CallFailure> {
-        let id = origin.job_id();
+    /// Queues a simulation under the origin's id, or finds it there. It keeps to the config's budget, whatever
+    /// the model asks for.
+    async fn run(&self, by: &Caller<'_>, arguments: &Value) -> Result<Value, CallFailure> {
+        let id = by.origin.job_id();
         if self.0.store.job(&id).await.map_err(unavailable)?.is_none() {
-            let request = crate::api::simulation(arguments).map_err(bad)?;
+            let mut request = crate::api::simulation(arguments).map_err(bad)?;
+            let usual = self.0.config.simulation.budget;
+            let asked = request.budget.unwrap_or_default().tighter(usual);
+            request.budget = Some(Budget { job: asked.job.tighter(by.bound), ..asked });
             trigger::trigger_as(&self.0, request, id.clone()).await.map_err(of_trigger)?;
         }
         Ok(json!({ "job_id": id, "status": "queued" }))
@@ -121,21 +137,44 @@ impl JobsOf {
     /// The job that is named, where `latest` is the newest simulation.
     async fn job(&self, asked: &Given<'_>) -> Result<JobId, CallFailure> {
         let name = asked.text("job_id").ok_or_else(|| bad("job_id: it is missing".to_owned()))?;
-        self.named(&name).await
+        self.named(&name, asked).await
     }
 
-    async fn named(&self, name: &str) -> Result<JobId, CallFailure> {
+    /// The jobs that did the days of a job: itself, or, where all of its days had been done before, those that
+    /// did them.
+    async fn done_by(&self, job: &JobId) -> Result<Vec<JobId>, CallFailure> {
+        let (mut found, mut open) = (Vec::new(), vec![job.clone()]);
+        while let Some(job) = open.pop() {
+            let summary = view::job_summary(&self.0, job.as_str()).await.map_err(of_view)?;
+            let progress = summary.progress;
+            let is_skipped = progress.total_model_days > 0 && progress.skipped == progress.total_model_days;
+            let from = summary.simulation.filter(|_| is_skipped).map(|run| run.continues).unwrap_or_default();
+            let earlier: Vec<JobId> = from.values().map(|from| JobId::new(&from.job)).collect();
+            if earlier.is_empty() {
+                if !found.contains(&job) {
+                    found.push(job);
+                }
+            } else {
+                open.extend(earlier);
+            }
+        }
+        Ok(found)
+    }
+
+    async fn named(&self, name: &str, asked: &Given<'_>) -> Result<JobId, CallFailure> {
         let store = &self.0.store;
         if name == "latest" {
             let filter = JobFilter { kind: Some(SIMULATE.to_owned()), status: None };
             let newest = store.jobs(&filter, &PageRequest::first(1)).await.map_err(unavailable)?;
             let newest = newest.items.into_iter().next();
-            return newest.map(|item| item.job.id).ok_or_else(|| missing("there are no runs yet".to_owned()));
+            return newest.map(|item| item.job.id).ok_or_else(|| {
+                missing(asked.say("there are no runs yet".to_owned(), "还没有任何运行".to_owned()))
+            });
         }
         let id = JobId::new(name);
         match store.job(&id).await.map_err(unavailable)? {
             Some(_) => Ok(id),
-            None => Err(missing(format!("there is no job {name}"))),
+            None => Err(missing(no_job(name, asked))),
         }
     }
 
@@ -149,22 +188,34 @@ impl JobsOf {
             .take(5)
             .map(|day| json!({ "date": day.date, "model": day.model, "error": day.error }))
             .collect();
-        let message = format!(
-            "job {}: {}, {} of {} model-days done",
-            found.job_id,
-            found.status,
-            found.progress.completed + found.progress.failed + found.progress.skipped,
-            found.progress.total_model_days
+        let (id, status, all) = (&found.job_id, found.status, found.progress.total_model_days);
+        let done = all - found.progress.pending;
+        let message = asked.say(
+            format!("job {id}: {status}, {done} of {all} model-days done"),
+            format!("任务 {id}：{status}，已完成 {done}/{all} 个模型日"),
         );
+        let done_by = self.done_by(&job).await?;
+        let by: Vec<&str> = done_by.iter().filter(|one| **one != job).map(JobId::as_str).collect();
+        let message = if by.is_empty() {
+            message
+        } else {
+            let by = by.join(", ");
+            let more = (
+                format!("; its days had been done before, by job {by}"),
+                format!("；这些交易日此前已由任务 {by} 完成"),
+            );
+            format!("{message}{}", asked.say(more.0, more.1))
+        };
         Ok(json!({
-            "message": message, "job_id": found.job_id, "status": found.status, "progress": found.progress,
+            "message": message, "job_id": found.job_id, "status": found.status, "done_by": done_by, "progress": found.progress,
             "models": found.models, "error": found.error, "warnings": found.warnings, "failed_days": failed,
             "date_range": [found.date_range.first(), found.date_range.last()],
         }))
     }
 
     async fn reasoning(&self, asked: &Given<'_>) -> Result<Value, CallFailure> {
-        let job = self.named(&asked.text("job_id").unwrap_or_else(|| "latest".to_owned())).await?;
+        let job = self.named(&asked.text("job_id").unwrap_or_else(|| "latest".to_owned()), asked).await?;
+        let job = self.done_by(&job).await?.into_iter().next().unwrap_or(job);
         let mut query = ReasoningQuery {
             job_id: Some(job.to_string()),
             model: asked.text("model"),
@@ -188,8 +239,8 @@ impl JobsOf {
         // The end of a day says what was decided.
         let from = messages.len().saturating_sub(limit);
         let (count, shown) = (messages.len(), messages.split_off(from));
-        Ok(json!({ "message": format!("{count} message(s)"), "job_id": job, "messages": shown,
-            "earlier_messages": from }))
+        let message = asked.say(format!("{count} message(s)"), format!("{count} 条消息"));
+        Ok(json!({ "message": message, "job_id": job, "messages": shown, "earlier_messages": from }))
     }
 
     async fn ranges(&self, job: &JobId, asked: &Given<'_>) -> Result<Vec<view::RangeResult>, CallFailure> {
@@ -208,9 +259,14 @@ impl JobsOf {
 
     async fn results(&self, asked: &Given<'_>) -> Result<Value, CallFailure> {
         let job = self.job(asked).await?;
-        let runs: Vec<Value> = self.ranges(&job, asked).await?.iter().map(|run| told(&job, run)).collect();
+        let mut runs: Vec<Value> = Vec::new();
+        for job in self.done_by(&job).await? {
+            runs.extend(self.ranges(&job, asked).await?.iter().map(|run| told(&job, run)));
+        }
         let count = runs.len();
-        Ok(json!({ "message": format!("{count} trader(s) of job {job}"), "job_id": job, "runs": runs }))
+        let message =
+            asked.say(format!("{count} trader(s) of job {job}"), format!("任务 {job} 的 {count} 名交易员"));
+        Ok(json!({ "message": message, "job_id": job, "runs": runs }))
     }
 
     async fn compare(&self, asked: &Given<'_>) -> Result<Value, CallFailure> {
@@ -218,8 +274,12 @@ impl JobsOf {
         let mut runs = Vec::new();
         let mut baselines: Vec<Value> = Vec::new();
         for name in names.iter().filter_map(Value::as_str).take(20) {
-            let job = self.named(name).await?;
-            for run in self.ranges(&job, asked).await? {
+            let named = self.named(name, asked).await?;
+            let mut ranges = Vec::new();
+            for job in self.done_by(&named).await? {
+                ranges.extend(self.ranges(&job, asked).await?.into_iter().map(|run| (job.clone(), run)));
+            }
+            for (job, run) in ranges {
                 if let Some(found) = &run.baselines {
                     for (name, baseline) in
                         [("buy_and_hold", &found.buy_and_hold), ("equal_weight", &found.equal_weight)]
@@ -238,13 +298,17 @@ impl JobsOf {
                 runs.push(told(&job, &run));
             }
         }
-        let message = format!("{} run(s) beside {} baseline(s); descriptive", runs.len(), baselines.len());
+        let (count, beside) = (runs.len(), baselines.len());
+        let message = asked.say(
+            format!("{count} run(s) beside {beside} baseline(s); descriptive"),
+            format!("{count} 个运行，{beside} 个基准；仅作描述"),
+        );
         Ok(json!({ "message": message, "runs": runs, "baselines": baselines }))
     }
 
     async fn memory(&self, asked: &Given<'_>) -> Result<Value, CallFailure> {
         let job = match asked.text("job_id") {
-            Some(name) => Some(self.named(&name).await?.to_string()),
+            Some(name) => Some(self.named(&name, asked).await?.to_string()),
             None => None,
         };
         let of = MemoryQuery {
@@ -276,7 +340,9 @@ impl JobsOf {
                 "text": trade.summary })
         };
         let reflections: Vec<Value> = found.trades.iter().map(told).collect();
-        let message = format!("{} reflection(s) on closed trades", reflections.len());
+        let count = reflections.len();
+        let message = asked
+            .say(format!("{count} reflection(s) on closed trades"), format!("{count} 条已平仓交易的反思"));
         Ok(json!({ "message": message, "reflections": reflections, "search": found.search }))
     }
 
@@ -289,7 +355,10 @@ impl JobsOf {
             BarRange { from: asked.day("start_date")?, to: asked.day("end_date")?, limit: Some(limit) };
         let days = dataset.trading_days(Date::MIN, Date::MAX);
         let last = days.iter().map(|day| day.close).max();
-        let Some(last) = last else { return Err(missing(format!("the dataset {wanted} has no days"))) };
+        let Some(last) = last else {
+            let none = (format!("the dataset {wanted} has no days"), format!("数据集 {wanted} 没有交易日"));
+            return Err(missing(asked.say(none.0, none.1)));
+        };
         let view = dataset.view(last);
         let bars = view.bars(&Symbol::new(&symbol), range).map_err(|error| missing(error.to_string()))?.value;
         let count = bars.len();
@@ -302,15 +371,14 @@ impl JobsOf {
                     "volume": number(bar.volume.0) })
             })
             .collect();
-        Ok(
-            json!({ "message": format!("{count} bar(s) of {symbol}"), "symbol": symbol, "dataset": wanted, "bars": bars }),
-        )
+        let message = asked.say(format!("{count} bar(s) of {symbol}"), format!("{symbol} 的 {count} 根日线"));
+        Ok(json!({ "message": message, "symbol": symbol, "dataset": wanted, "bars": bars }))
     }
 
     async fn audit(&self, asked: &Given<'_>) -> Result<Value, CallFailure> {
         let job = self.job(asked).await?;
         let row = self.0.store.job(&job).await.map_err(unavailable)?;
-        let row = row.ok_or_else(|| missing(format!("there is no job {job}")))?;
+        let row = row.ok_or_else(|| missing(no_job(job.as_str(), asked)))?;
         let report = replay::run(&self.0.services, &row).await.map_err(missing)?;
         let shown = self.shown(&job).await?;
         let faults: Vec<Value> = report
@@ -318,13 +386,16 @@ impl JobsOf {
             .iter()
             .map(|fault| json!({ "model": fault.agent, "date": fault.date, "reason": fault.reason }))
             .collect();
-        let message = format!(
-            "{} session(s) replay equal, {} differ, {} not ended; {} read(s) of the market, {} known only after their day",
-            report.equal,
-            faults.len(),
-            report.unfinished,
-            shown.reads,
-            shown.late
+        let (equal, differ, open) = (report.equal, faults.len(), report.unfinished);
+        let (reads, late) = (shown.reads, shown.late);
+        let message = asked.say(
+            format!(
+                "{equal} session(s) replay equal, {differ} differ, {open} not ended; {reads} read(s) of the market, \
+                 {late} known only after their day"
+            ),
+            format!(
+                "{equal} 个会话重放一致，{differ} 个不同，{open} 个未结束；读取行情 {reads} 次，其中 {late} 次在当日之后才可知"
+            ),
         );
         Ok(json!({
             "message": message, "job_id": job, "sessions_equal": report.equal, "steps": report.steps,

@@ -39,7 +39,7 @@ pub(crate) fn assisted(mut app: App, overrides: &Overrides) -> Result<App> {
         plans: Arc::clone(&store) as _,
         chats: store,
         jobs: Arc::new(control::JobsOf(app.clone())),
-        web: Arc::new(search::Search::new(app.config.web_search.clone())),
+        web: Arc::new(search::Search::new(app.config.web_search.clone(), Arc::clone(&app.services.redactor))),
         prompts: Arc::new(Prompts::with_overrides(overrides).context("prompts")?),
         words: Arc::clone(&app.words) as _,
     };
@@ -95,5 +95,15 @@ pub(crate) fn config(app: &App, language: Language) -> Result<AssistantConfig, S
     let budget = Budget { job: chat.budget, ..Budget::default() };
     let nothing = (None, None, None, None);
     let (session_id, decompose, execute, started_by) = nothing;
-    Ok(AssistantConfig { settings, budget, language, session_id, decompose, execute, started_by })
+    let simulations = chat.simulation_budget;
+    Ok(AssistantConfig {
+        settings,
+        budget,
+        simulations,
+        language,
+        session_id,
+        decompose,
+        execute,
+        started_by,
+    })
 }

@@ -5,10 +5,12 @@ use futures::FutureExt as _;
 use papertape_assistant::web::{Hit, WebSearch};
 use papertape_core::message::{CallFailure, FailureKind};
 use papertape_core::ports::BoxFuture;
+use papertape_core::redact::Redactor;
 use papertape_llm::{Key, find_key};
 use reqwest::{Client, RequestBuilder, StatusCode, Url};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The longest answer that is read.
@@ -21,11 +23,12 @@ const LINE_CHARS: usize = 500;
 /// Searches by the configured service.
 pub(super) struct Search {
     config: WebSearchConfig,
+    redactor: Arc<Redactor>,
 }
 
 impl Search {
-    pub(super) fn new(config: WebSearchConfig) -> Self {
-        Self { config }
+    pub(super) fn new(config: WebSearchConfig, redactor: Arc<Redactor>) -> Self {
+        Self { config, redactor }
     }
 
     async fn ask(&self, query: &str, limit: u32) -> Result<Vec<Hit>, CallFailure> {
@@ -70,7 +73,7 @@ impl Search {
         }
         let answer: Value = serde_json::from_slice(&body)
             .map_err(|_| failed(FailureKind::BadAnswer, "the search service's answer is no JSON"))?;
-        hits(service, &answer, limit)
+        hits(service, &answer, limit, &self.redactor)
     }
 
     fn request(
@@ -132,7 +135,12 @@ impl WebSearch for Search {
 }
 
 /// The hits of an answer, in the form that each service gives.
-fn hits(service: SearchService, answer: &Value, limit: u32) -> Result<Vec<Hit>, CallFailure> {
+fn hits(
+    service: SearchService,
+    answer: &Value,
+    limit: u32,
+    redactor: &Redactor,
+) -> Result<Vec<Hit>, CallFailure> {
     let (list, text) = match service {
         SearchService::Searxng | SearchService::Tavily => (&answer["results"], "content"),
         SearchService::Brave => (&answer["web"]["results"], "description"),
@@ -145,7 +153,9 @@ fn hits(service: SearchService, answer: &Value, limit: u32) -> Result<Vec<Hit>, 
         None => return Err(failed(FailureKind::BadAnswer, "the search service's answer has no results")),
     };
     let of = |hit: &Value, key: &str, most: usize| -> String {
-        hit[key].as_str().unwrap_or_default().chars().take(most).collect()
+        // Before it is cut, for half a secret is not known as one.
+        let whole = redactor.redact_text(hit[key].as_str().unwrap_or_default()).value;
+        whole.chars().take(most).collect()
     };
     let hit = |hit: &Value| Hit {
         title: of(hit, "title", LINE_CHARS),

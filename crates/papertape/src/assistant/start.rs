@@ -3,13 +3,12 @@
 use super::config;
 use crate::app::App;
 use crate::trigger::TriggerError;
-use papertape_assistant::perform::busy;
 use papertape_assistant::settings::{DECOMPOSE, Decompose, EXECUTE, Execute};
 use papertape_core::action::Language;
 use papertape_core::id::JobId;
 use papertape_core::json::{self, to_value};
-use papertape_core::plan::{PlanId, TaskId};
-use papertape_core::ports::{Plans as _, Queue as _};
+use papertape_core::plan::{Plan, PlanId, TaskId};
+use papertape_core::ports::{Plans as _, Queue as _, RecordError};
 use papertape_core::record::NewJob;
 use papertape_runtime::assist::AssistantConfig;
 
@@ -32,7 +31,10 @@ pub async fn decompose(app: &App, what: Decompose, language: Language) -> Result
 /// # Errors
 /// As [`decompose`].
 pub async fn execute(app: &App, what: Execute, language: Language) -> Result<JobId, TriggerError> {
-    there_is(app, what.plan_id, what.task_id).await?;
+    if there_is(app, what.plan_id, what.task_id).await?.tasks == 0 {
+        let why = format!("plan {} has no tasks: decompose it first", what.plan_id);
+        return Err(TriggerError::Conflict(why));
+    }
     let plan = what.plan_id;
     let config = configured(app, language)?;
     queue(app, EXECUTE, plan, AssistantConfig { execute: Some(what), ..config }).await
@@ -42,28 +44,30 @@ fn configured(app: &App, language: Language) -> Result<AssistantConfig, TriggerE
     config(app, language).map_err(TriggerError::Conflict)
 }
 
-async fn there_is(app: &App, plan: PlanId, task: Option<TaskId>) -> Result<(), TriggerError> {
+async fn there_is(app: &App, plan: PlanId, task: Option<TaskId>) -> Result<Plan, TriggerError> {
     let missing = |what: String| Err(TriggerError::Missing(what));
-    if app.store.plan(plan).await.map_err(anyhow::Error::from)?.is_none() {
+    let Some(found) = app.store.plan(plan).await.map_err(anyhow::Error::from)? else {
         return missing(format!("there is no plan {plan}"));
-    }
-    let Some(task) = task else { return Ok(()) };
+    };
+    let Some(task) = task else { return Ok(found) };
     let tasks = app.store.tasks(plan).await.map_err(anyhow::Error::from)?;
     if tasks.iter().any(|one| one.id == task) {
-        Ok(())
+        Ok(found)
     } else {
         missing(format!("plan {plan} has no task {task}"))
     }
 }
 
 async fn queue(app: &App, kind: &str, plan: PlanId, config: AssistantConfig) -> Result<JobId, TriggerError> {
-    if let Some(busy) = busy(&app.store, plan, kind).await.map_err(anyhow::Error::from)? {
-        return Err(TriggerError::Conflict(format!("plan {plan} is being worked on already, by job {busy}")));
-    }
     let id = JobId::new(uuid::Uuid::now_v7().to_string());
     let config = to_value(&config);
     let job = new_job(app, id.clone(), kind, config, Some(plan));
-    app.store.enqueue(job).await.map_err(anyhow::Error::from)?;
+    app.store.enqueue(job).await.map_err(|error| match error {
+        RecordError::Busy(busy) => {
+            TriggerError::Conflict(format!("plan {plan} is being worked on already, by job {busy}"))
+        }
+        other => anyhow::Error::from(other).into(),
+    })?;
     app.ring();
     Ok(id)
 }

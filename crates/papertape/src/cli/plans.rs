@@ -6,9 +6,10 @@ use super::way::{self, Way};
 use super::{Common, Outcome};
 use crate::app::App;
 use crate::config::Config;
-use crate::view::{self, TaskSummary, ViewError};
+use crate::view::{self, JobResult, TaskSummary, ViewError};
 use anyhow::Result;
 use clap::{Args, Subcommand};
+use papertape_core::id::JobId;
 use papertape_core::plan::{PlanId, PlanWrite};
 use papertape_core::ports::Plans as _;
 use papertape_core::redact::Clean;
@@ -117,12 +118,43 @@ async fn show(common: &Common, config: Config, plan: i64) -> Outcome {
         say(line(task))?;
     }
     for job in &jobs.jobs {
-        say(format_args!("job     {} {}, {}", job.job_id, job.job_type, job.status))?;
+        let id = JobId::new(&job.job_id);
+        let came = view::job_result(&app, &id, &job.job_type).await.map_err(of_view)?;
+        let came = came.map(|came| format!(": {}", in_short(&came))).unwrap_or_default();
+        say(format_args!("job     {} {}, {}{came}", job.job_id, job.job_type, job.status))?;
     }
     if jobs.next_cursor.is_some() {
         note!("there are more jobs: GET /plans/{plan}/jobs lists them");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a job came to, in a line.
+fn in_short(came: &JobResult) -> String {
+    match came {
+        JobResult::Decomposition(came) => {
+            let stats = came.stats;
+            let mut text = format!(
+                "stopped ({}), {} task(s) made of {} node(s)",
+                came.stopped_reason, stats.nodes_created, stats.nodes_asked
+            );
+            for (count, what) in [(stats.children_left_out, "left out"), (stats.nodes_failed, "failed")] {
+                if count > 0 {
+                    text.push_str(&format!(", {count} {what}"));
+                }
+            }
+            text
+        }
+        JobResult::Execution(came) => {
+            let tasks: Vec<String> =
+                came.tasks.iter().map(|(status, count)| format!("{count} {status}")).collect();
+            let held = match came.held_back.len() {
+                0 => String::new(),
+                count => format!(", {count} held back from spending"),
+            };
+            format!("tasks {}{held}", tasks.join(", "))
+        }
+    }
 }
 
 /// A task in a line, as deep as it stands.

@@ -31,8 +31,10 @@ pub struct ChatConfig {
     pub wait_secs: u64,
     /// The most tasks of a plan that run side by side.
     pub parallel_tasks: usize,
-    /// What one turn, decomposition or execution may use.
+    /// What may be said in one turn, decomposition or execution.
     pub budget: Limit,
+    /// What the simulations that one turn or execution starts may use together.
+    pub simulation_budget: Limit,
 }
 
 impl ChatConfig {
@@ -64,6 +66,7 @@ impl Default for ChatConfig {
             wait_secs: 600,
             parallel_tasks: 4,
             budget: Limit { tokens: Some(2_000_000), usd: None },
+            simulation_budget: Limit { tokens: Some(50_000_000), usd: None },
         }
     }
 }

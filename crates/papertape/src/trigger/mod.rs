@@ -12,7 +12,7 @@ use papertape_agents::config::AgentConfig;
 use papertape_agents::memory::MemoryMode;
 use papertape_core::id::JobId;
 use papertape_core::json::to_value;
-use papertape_core::ports::Queue as _;
+use papertape_core::ports::{Queue as _, RecordError};
 use papertape_core::record::{JobStatus, NewDay, NewJob, Text};
 use papertape_core::time::Date;
 use papertape_runtime::budget::{Budget, Limit};
@@ -167,7 +167,10 @@ pub async fn resume(app: &App, job: &JobId, budget: Option<BudgetChange>) -> Res
         JobStatus::Queued | JobStatus::Running => return Ok(row.status),
         JobStatus::Partial | JobStatus::Failed | JobStatus::Cancelled => {}
     }
-    app.store.requeue(job).await.map_err(anyhow::Error::from)?;
+    app.store.requeue(job).await.map_err(|error| match error {
+        RecordError::Busy(_) => TriggerError::Conflict(error.to_string()),
+        other => anyhow::Error::from(other).into(),
+    })?;
     app.ring();
     Ok(JobStatus::Queued)
 }

@@ -9,7 +9,7 @@ use papertape_core::action::{
 use papertape_core::id::JobId;
 use papertape_core::plan::PlanId;
 use papertape_core::ports::ActionLog as _;
-use papertape_core::record::JobStatus;
+use papertape_core::record::{JobStatus, PLAN_DECOMPOSE};
 use papertape_core::time::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -17,8 +17,6 @@ use utoipa::ToSchema;
 
 /// The rows that come with a job where no number is asked for.
 const WITH_A_JOB: u32 = 50;
-/// The kind of jobs that decompose a task.
-const PLAN_DECOMPOSE: &str = "plan_decompose";
 
 /// Which part of the log that comes with a job.
 #[derive(Clone, Debug, Default)]
@@ -124,12 +122,26 @@ pub struct SummaryItem {
     pub success: Option<bool>,
     /// What came of it, or why it failed.
     pub message: Option<String>,
+    /// What it has made or started, or was about.
+    pub refs: Vec<ActionRefAnswer>,
+}
+
+/// Something that an action has made or started, or was about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ActionRefAnswer {
+    /// `job` or `plan`.
+    #[serde(rename = "type")]
+    #[schema(example = "job")]
+    pub what: &'static str,
+    /// Its id.
+    pub id: String,
 }
 
 impl From<ActionSummary> for SummaryItem {
     fn from(item: ActionSummary) -> Self {
-        let ActionSummary { order, kind, name, display, success, message } = item;
-        Self { order, kind, name, display, success, message }
+        let ActionSummary { order, kind, name, display, success, message, refs } = item;
+        let refs = refs.into_iter().map(|one| ActionRefAnswer { what: one.what, id: one.id }).collect();
+        Self { order, kind, name, display, success, message, refs }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Jobs: what they are to do, how far they are, what they have used.
 
 use super::actions::{Log, LogEntry, LogQuery, SummaryItem};
+use super::job_result::{JobResult, job_result};
 use super::{Deployment, ViewError, is_llm, job_id, no_job, number, page, plain};
 use crate::app::App;
 use papertape_agents::config::AgentKind;
@@ -176,6 +177,9 @@ pub struct JobAnswer {
     pub before: Option<String>,
     /// Each of its actions once, in its last state.
     pub actions_summary: Vec<SummaryItem>,
+    /// What a decomposition or an execution of a plan came to; `null` until it has ended, and for every other
+    /// kind of job.
+    pub result: Option<JobResult>,
     /// Whose data it is.
     #[serde(flatten)]
     pub deployment: Deployment,
@@ -289,7 +293,9 @@ pub async fn job_summary(app: &App, job: &str) -> Result<JobSummary, ViewError> 
 pub async fn job(app: &App, job: &str, query: LogQuery) -> Result<JobAnswer, ViewError> {
     let summary = job_summary(app, job).await?;
     let log = Log::of(app, &job_id(job)?, query).await?;
+    let result = job_result(app, &job_id(job)?, &summary.kind).await?;
     Ok(JobAnswer {
+        result,
         job: summary,
         logs: log.logs,
         next_cursor: log.next_cursor,

@@ -11,6 +11,7 @@ mod curves;
 mod datasets;
 mod desk_state;
 mod health;
+mod job_result;
 mod jobs;
 mod live;
 mod memory;
@@ -38,6 +39,9 @@ pub use curves::{AgentCurve, CurvesAnswer, curves};
 pub use datasets::{DatasetAnswer, DatasetsAnswer, DatasetsQuery, dataset, datasets};
 pub use desk_state::{DeskStateAnswer, desk_state, desk_states};
 pub use health::{HealthAnswer, HealthState, health};
+pub use job_result::{
+    DecompositionResult, DecompositionStats, ExecutionResult, FailedPart, JobResult, job_result,
+};
 pub use jobs::{
     AgentSummary, BranchPoint, ContinuesFrom, DatasetSummary, DayDetail, JobAnswer, JobSummary, JobsAnswer,
     JobsQuery, Progress, SimulationSummary, StatusAnswer, UsageSummary, job, job_summary, jobs, status,
@@ -128,6 +132,7 @@ impl From<RecordError> for ViewError {
         match error {
             RecordError::BadCursor => Self::bad("cursor", error.to_string()),
             RecordError::Refused(refusal) => refusal.into(),
+            RecordError::Busy(_) => Self::Busy(error.to_string()),
             other => Self::Record(other.into()),
         }
     }
@@ -138,7 +143,7 @@ impl From<PlanRefusal> for ViewError {
         let message = refusal.to_string();
         let field = match refusal {
             PlanRefusal::NoPlan(_) | PlanRefusal::NoTask(_) => return Self::NotFound(message),
-            PlanRefusal::TooManyTasks => return Self::Busy(message),
+            PlanRefusal::TooManyTasks | PlanRefusal::Busy(_) => return Self::Busy(message),
             PlanRefusal::NoParent(_) | PlanRefusal::BelowItself | PlanRefusal::TooDeep => "parent_id",
             PlanRefusal::NoDependency(_) | PlanRefusal::Cycle(_) => "dependencies",
             PlanRefusal::Empty(field)

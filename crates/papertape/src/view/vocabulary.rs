@@ -49,6 +49,19 @@ pub fn task_status() -> Object {
     words(&[Queued, Running, Completed, Failed, Skipped].map(TaskStatus::as_str))
 }
 
+/// How far a person can say that a task is.
+#[must_use]
+pub fn task_status_by_hand() -> Object {
+    use TaskStatus::{Completed, Failed, Queued, Skipped};
+    words(&[Queued, Completed, Failed, Skipped].map(TaskStatus::as_str))
+}
+
+/// Why a decomposition went no further.
+#[must_use]
+pub fn stopped_reason() -> Object {
+    words(&["completed", "max_depth", "node_budget", "failed"])
+}
+
 /// Who speaks.
 #[must_use]
 pub fn role() -> Object {

@@ -281,6 +281,10 @@ async fn a_plan_is_worked_on_by_one_job_of_a_kind() {
     let made = world.post("/plans", &json!({ "name": "P", "goal": "Look at IBM" })).await;
     let plan = made.json()["plan"]["id"].as_i64().expect("an id");
     let execute = format!("/plans/{plan}/execute");
+    let empty = world.post(&execute, &json!({})).await;
+    assert_eq!(empty.status, 409, "nothing done is no success: {}", empty.text);
+    let task = json!({ "name": "Bars", "instruction": "What is the price of AAPL in October 2012?" });
+    assert_eq!(world.post(&format!("/plans/{plan}/tasks"), &task).await.status, 201);
     let queued = world.post(&execute, &json!({})).await;
     assert_eq!(queued.status, 202, "{}", queued.text);
     let again = world.post(&execute, &json!({})).await;

@@ -1,7 +1,8 @@
 //! Searching the web by each of the services, in its own form.
 
-use crate::assistant_support::{Desk, Searched, actions};
+use crate::assistant_support::{Desk, Searched, actions, searching};
 use papertape::config::SearchService;
+use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};
 
 /// A variable that every process has: a key of some length.
@@ -81,4 +82,24 @@ async fn what_cannot_be_searched_is_told() {
     let (answer, _web) = search(SearchService::Searxng, json!({ "html": "" }), false).await;
     let content = answer["content"].as_str().expect("words");
     assert!(content.contains("answer has no results"), "{content}");
+}
+
+/// Goal: a secret that stands where a page's text is cut does not reach the model in half.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_secret_at_the_cut_is_not_cut_in_half() {
+    let secret = "sk-Q7vT2mXb9LkR4wZc8NpY3sHd6FgJ1aEu5";
+    let long = |chars: usize| format!("{} {secret} and more", "x".repeat(chars));
+    let page = json!({ "title": long(490), "url": "https://a.example/", "content": long(990) });
+    let web = Searched::answering(json!({ "results": [page] })).await;
+    let search = json!([{ "kind": "tool_operation", "name": "web_search", "parameters": { "query": "a" } }]);
+    let said =
+        |actions: Value| json!({ "llm_reply": { "message": "I look." }, "actions": actions }).to_string();
+    let script = [search, json!([])].map(|actions| ScriptedAnswer::text(said(actions)));
+    let server = ModelServer::scripted(script).await;
+    let desk = Desk::scripted(&server, |config| searching(config, &web.url)).await;
+    let answer = desk.say(None, "Look.").await;
+    assert_eq!(actions(&answer), [("web_search".to_owned(), Some(true))], "{answer:#}");
+    let told = server.requests()[1].body["messages"].to_string();
+    assert!(told.contains("xxxx") && !told.contains("sk-Q7"), "{told}");
+    desk.stop().await;
 }

@@ -58,7 +58,7 @@ fn every_key_is_documented_with_its_default() {
         known.insert(optional.to_owned(), Value::Null);
     }
     let lines = ["job", "agent", "day", "summaries"].map(|line| format!("simulation.budget.{line}"));
-    for line in lines.into_iter().chain(["chat.budget".to_owned()]) {
+    for line in lines.into_iter().chain(["chat.budget", "chat.simulation_budget"].map(str::to_owned)) {
         known.remove(&line);
         for unit in ["tokens", "usd"] {
             known.entry(format!("{line}.{unit}")).or_insert(Value::Null);

@@ -82,6 +82,15 @@ impl Queue for BriefLeases {
         self.0.claim(owner, Duration::ZERO, only)
     }
 
+    fn claim_of<'a>(
+        &'a self,
+        owner: &'a str,
+        _: Duration,
+        kinds: &'a [&'a str],
+    ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
+        self.0.claim_of(owner, Duration::ZERO, kinds)
+    }
+
     fn renew<'a>(&'a self, lease: &'a Lease, _: Duration) -> BoxFuture<'a, Result<bool, RecordError>> {
         async move { self.0.renew(lease, Duration::ZERO).await }.boxed()
     }

@@ -88,6 +88,15 @@ impl Queue for Heard {
         self.0.claim(owner, lease_for, only)
     }
 
+    fn claim_of<'a>(
+        &'a self,
+        owner: &'a str,
+        lease_for: Duration,
+        kinds: &'a [&'a str],
+    ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
+        self.0.claim_of(owner, lease_for, kinds)
+    }
+
     fn renew<'a>(&'a self, lease: &'a Lease, by: Duration) -> BoxFuture<'a, Result<bool, RecordError>> {
         async move {
             self.0.renew(lease, by).await.inspect(|cancelled| {

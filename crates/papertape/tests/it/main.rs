@@ -12,6 +12,7 @@ mod api_stream;
 mod api_support;
 mod api_writes;
 mod assistant_chat;
+mod assistant_jobs;
 mod assistant_search;
 mod assistant_support;
 mod branch_jobs;

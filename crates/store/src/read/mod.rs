@@ -7,6 +7,7 @@ mod events;
 mod figures;
 mod jobs;
 pub(crate) mod memory;
+mod outcome;
 pub(crate) mod page;
 mod results;
 mod sessions;

@@ -9,11 +9,16 @@ use papertape_core::id::JobId;
 use papertape_core::page::PageRequest;
 use papertape_core::plan::{NewPlan, PlanId, PlanWrite};
 use papertape_core::ports::{ActionLog as _, Chats, Plans as _, Queue as _, Record as _, RecordError};
-use papertape_core::record::{NewJob, NewSession, Write};
+use papertape_core::record::{JobStatus, NewJob, NewSession, Write};
 use papertape_core::redact::{Clean, Redactor};
 use serde_json::json;
 
-on_both!(a_question_and_its_answer_are_kept, messages_are_numbered_without_gaps);
+on_both!(
+    a_question_and_its_answer_are_kept,
+    one_message_is_answered_at_a_time,
+    a_turn_that_never_began_says_so,
+    a_plan_is_worked_on_by_one_job_of_a_kind
+);
 
 fn turn(chat: &str, opens: bool, job: &str, message: &str) -> Clean<NewTurn> {
     let secrets = vec![("key".to_owned(), "correct-horse-battery".to_owned())];
@@ -43,8 +48,9 @@ async fn a_question_and_its_answer_are_kept(place: Place) {
     assert_eq!((asked.user.n, asked.assistant.n, asked.assistant.content.as_str()), (1, 2, ""));
     assert_eq!(store.turn(&JobId::new("one")).await.expect("reads"), Some(asked.clone()));
     assert_eq!(store.turn(&JobId::new("none")).await.expect("reads"), None);
-    let twice = store.ask(turn("chat", false, "one", "again")).await;
-    assert!(matches!(twice, Err(RecordError::Inconsistent(_))), "{twice:?}");
+    let twice = store.ask(turn("chat", false, "other", "again")).await;
+    assert!(matches!(&twice, Err(RecordError::Busy(job)) if job.as_str() == "one"), "{twice:?}");
+    assert!(store.job(&JobId::new("other")).await.expect("reads").is_none(), "nothing was written");
 
     let plan = PlanWrite::Create(NewPlan {
         id: None,
@@ -71,6 +77,8 @@ async fn a_question_and_its_answer_are_kept(place: Place) {
     let lost = store.commit(commit(&lease, session, vec![clean(lost)])).await;
     assert!(matches!(lost, Err(RecordError::Inconsistent(_))), "a person's words are not written over");
 
+    let lease = claim(&store, "one").await;
+    store.finish(&lease, JobStatus::Completed, None).await.expect("ends");
     let next = store.ask(turn("chat", false, "two", "and then?")).await.expect("asks").expect("it is there");
     assert_eq!((next.session.plan_id, next.user.n), (Some(plan), 3));
     let index = store.plan_job(&JobId::new("two")).await.expect("reads").expect("is there");
@@ -99,20 +107,101 @@ async fn a_question_and_its_answer_are_kept(place: Place) {
     assert_eq!(sessions.items.len(), 2);
 }
 
-/// Goal: many who speak at a time in one conversation are each heard, with numbers that leave no gap.
-async fn messages_are_numbered_without_gaps(place: Place) {
+/// Goal: of many who speak at a time in one conversation one is heard, and the next when it is answered;
+/// numbers leave no gap. An answer that is taken up again counts as well.
+async fn one_message_is_answered_at_a_time(place: Place) {
     let store = place.store().await;
-    store.ask(turn("chat", true, "first", "hello")).await.expect("asks").expect("begins");
-    let speakers = (0..12).map(|speaker| {
-        let store = store.clone();
-        async move {
-            let asked = turn("chat", true, &format!("job-{speaker}"), "me too");
-            store.ask(asked).await.expect("asks").expect("is there")
+    let mut heard = Vec::new();
+    for round in 0..4 {
+        let speakers = (0..8).map(|speaker| {
+            let store = store.clone();
+            async move { store.ask(turn("chat", true, &format!("job-{round}-{speaker}"), "me too")).await }
+        });
+        let mut taken = Vec::new();
+        for asked in join_all(speakers).await {
+            match asked {
+                Ok(asked) => taken.push(asked.expect("it is there").user.job_id.expect("a job")),
+                Err(RecordError::Busy(_)) => {}
+                Err(other) => panic!("{other}"),
+            }
         }
-    });
-    let turns = join_all(speakers).await;
-    assert!(turns.iter().all(|turn| turn.assistant.n == turn.user.n + 1));
+        let [job] = &taken[..] else { panic!("one is heard: {taken:?}") };
+        let lease = claim(&store, job.as_str()).await;
+        store.finish(&lease, JobStatus::Failed, Some("no model".to_owned())).await.expect("ends");
+        heard.push(job.clone());
+    }
     let all = store.history(&ChatId::new("chat"), i64::MAX, 500).await.expect("reads");
     let numbers: Vec<i64> = all.iter().map(|message| message.n).collect();
-    assert_eq!(numbers, (1..=26).collect::<Vec<_>>());
+    assert_eq!(numbers, (1..=8).collect::<Vec<_>>());
+    assert!(all[1].content.contains("no model"), "why there is no answer: {:?}", all[1]);
+
+    assert!(store.requeue(&heard[0]).await.expect("asks"));
+    let two = store.requeue(&heard[1]).await;
+    assert!(matches!(&two, Err(RecordError::Busy(job)) if *job == heard[0]), "{two:?}");
+    let asked = store.ask(turn("chat", false, "late", "and I")).await;
+    assert!(matches!(&asked, Err(RecordError::Busy(job)) if *job == heard[0]), "{asked:?}");
+    let row = store.job(&heard[1]).await.expect("reads").expect("is there");
+    assert_eq!(row.status, JobStatus::Failed, "it is as it was");
+}
+
+/// Goal: a turn that is cancelled before a worker has taken it, or after its worker died, says so in its
+/// answer's place, in the conversation's language; an answer that is there stays.
+async fn a_turn_that_never_began_says_so(place: Place) {
+    let store = place.store().await;
+    let answer =
+        async |job: &str| store.turn(&JobId::new(job)).await.expect("reads").expect("is there").assistant;
+    store.ask(turn("english", true, "one", "hello")).await.expect("asks").expect("begins");
+    store.cancel(&JobId::new("one")).await.expect("asks");
+    let said = answer("one").await;
+    assert_eq!(said.content, "This turn was stopped.");
+    assert_eq!(said.metadata["error"], "cancelled");
+    assert_eq!((&said.metadata["type"], &said.metadata["job_id"]), (&json!("job_log"), &json!("one")));
+
+    let chinese = turn("chinese", true, "two", "你好").into_inner();
+    let opens = Some(NewChat { title: "你好".to_owned(), language: Language::Zh });
+    let chinese = Clean::of(&Redactor::default(), NewTurn { opens, ..chinese });
+    store.ask(chinese).await.expect("asks").expect("begins");
+    let lease = claim(&store, "two").await;
+    store.finish(&lease, JobStatus::Cancelled, None).await.expect("ends");
+    assert_eq!(answer("two").await.content, "本轮已被停止。");
+
+    store.ask(turn("answered", true, "three", "hello")).await.expect("asks").expect("begins");
+    let lease = claim(&store, "three").await;
+    let new = NewSession { agent: "assistant".into(), date: date("2012-03-01"), at: at(0) };
+    let session = store.open_session(&lease, new).await.expect("opens").id;
+    let message = answer("three").await.id;
+    let words = ChatWrite::Answer { message, content: "here".to_owned(), metadata: json!({}) };
+    let words = Write::Chat(Box::new(Clean::of(&Redactor::default(), words)));
+    store.commit(commit(&lease, session, vec![words])).await.expect("commits");
+    store.finish(&lease, JobStatus::Cancelled, None).await.expect("ends");
+    assert_eq!(answer("three").await.content, "here");
+}
+
+/// Goal: of many who would carry out one plan, or break it down, at a time one is let; the others are told
+/// which it is. A job that is taken up again counts as well.
+async fn a_plan_is_worked_on_by_one_job_of_a_kind(place: Place) {
+    let store = place.store().await;
+    let new =
+        NewPlan { id: None, name: "plan".to_owned(), goal: String::new(), chat_session: None, origin: None };
+    let write = Clean::of(&Redactor::default(), vec![PlanWrite::Create(new)]);
+    let plan = store.write_plans(write, at(2)).await.expect("writes")[0].plan;
+    let job =
+        |id: &str, kind: &str| NewJob { kind: kind.to_owned(), plan: Some(plan), ..new_job(id, &[], 0) };
+    for kind in ["plan_execute", "plan_decompose"] {
+        let workers = (0..8).map(|n| {
+            let (store, job) = (store.clone(), job(&format!("{kind}-{n}"), kind));
+            async move { store.enqueue(job).await }
+        });
+        let ended = join_all(workers).await;
+        assert_eq!(ended.iter().filter(|one| one.is_ok()).count(), 1, "{ended:?}");
+        assert!(ended.iter().all(|one| matches!(one, Ok(()) | Err(RecordError::Busy(_)))), "{ended:?}");
+    }
+    let running = store.plan_jobs(plan, &PageRequest::first(10)).await.expect("reads").items;
+    assert_eq!(running.len(), 2, "{running:?}");
+    let first = running.iter().find(|one| one.job_type == "plan_execute").expect("is there").job.clone();
+    store.cancel(&first).await.expect("asks");
+    store.enqueue(job("next", "plan_execute")).await.expect("the first has stopped");
+    let again = store.requeue(&first).await;
+    assert!(matches!(&again, Err(RecordError::Busy(job)) if job.as_str() == "next"), "{again:?}");
+    store.enqueue(job("run", "simulate")).await.expect("simulations are no business of this");
 }

@@ -8,7 +8,8 @@ use papertape_core::money::Price;
 use papertape_core::ports::{Queue as _, Record as _, RecordError};
 use papertape_core::record::OrderRow;
 use papertape_core::record::{
-    AttemptEnd, Commit, DayStatus, Implied, Intent, JobStatus, Lease, MessageRow, NewSession, StepEnd, Write,
+    ASSISTANTS, AttemptEnd, Commit, DayStatus, Implied, Intent, JobStatus, Lease, MessageRow, NewJob,
+    NewSession, StepEnd, Write,
 };
 use papertape_core::tape::{Class, Doc, OutcomeKind, State, StepPath, text};
 use papertape_store::{JobFilter, PageRequest, ResultFilter, SessionFilter, Store};
@@ -18,6 +19,7 @@ use std::time::Duration;
 
 on_both!(
     a_job_is_queued_claimed_cancelled_and_resumed,
+    jobs_of_a_kind_are_claimed_past_older_ones,
     a_job_runs_and_is_read,
     a_guard_closes_and_what_comes_late_is_a_cost,
     words_are_found,
@@ -27,6 +29,27 @@ on_both!(
 );
 
 const LONG: Duration = Duration::from_secs(600);
+
+/// Goal: a worker without room for simulations still gets at the assistant's jobs, the oldest first, and at
+/// nothing else.
+async fn jobs_of_a_kind_are_claimed_past_older_ones(place: Place) {
+    let store = place.store().await;
+    for (id, kind, created) in
+        [("run", "simulate", 1), ("plan", "plan_execute", 3), ("turn", "chat_action", 2)]
+    {
+        let job = NewJob { kind: kind.to_owned(), ..new_job(id, &[], created) };
+        store.enqueue(job).await.expect("queues");
+    }
+    let claim = async || {
+        let claimed = store.claim_of("w", LONG, &ASSISTANTS).await.expect("asks");
+        claimed.map(|(_, row)| row.id.to_string())
+    };
+    assert_eq!(claim().await.as_deref(), Some("turn"));
+    assert_eq!(claim().await.as_deref(), Some("plan"));
+    assert_eq!(claim().await, None, "a simulation is none of them");
+    assert!(store.claim_of("w", LONG, &["profile"]).await.expect("asks").is_none());
+    assert_eq!(store.claim("w", LONG, None).await.expect("asks").expect("has one").1.kind, "simulate");
+}
 
 async fn a_job_is_queued_claimed_cancelled_and_resumed(place: Place) {
     let store = place.store().await;

@@ -1,7 +1,7 @@
 //! What is asked for, read from words.
 
 use super::Question;
-use super::period::{Period, period};
+use super::period::{Months, Period, period};
 use serde_json::{Value, json};
 
 /// All that a question asks for.
@@ -13,6 +13,12 @@ pub(super) struct Wanted {
     pub(super) compare: bool,
     /// Why it lost, or won: the days that are meant.
     pub(super) why: Option<Option<Period>>,
+    /// The same where months are named and no year: the run's days say which.
+    pub(super) why_months: Option<Months>,
+    /// A greeting, and nothing else.
+    pub(super) greets: bool,
+    /// Daily bars of a symbol.
+    pub(super) prices: Option<(String, Option<Period>)>,
     pub(super) results: bool,
     pub(super) status: bool,
     pub(super) audit: bool,
@@ -41,6 +47,9 @@ pub(super) enum Who {
     Desk(String),
 }
 
+/// The most characters of a plan's name that is made of its goal.
+const NAME_CHARS: usize = 60;
+
 /// Something about plans.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum PlanAsk {
@@ -54,6 +63,45 @@ pub(super) enum PlanAsk {
     Rerun(i64),
     List,
 }
+
+/// Words that say who trades.
+const TRADERS: &[&str] = &[
+    " desk",
+    " solo",
+    "momentum",
+    "contrarian",
+    "cautious",
+    "buy_and_hold",
+    "::",
+    "交易员",
+    "动量",
+    "逆势",
+    "谨慎",
+    "团队",
+];
+
+/// Words that mean a run that is there.
+const RUNS: &[&str] = &[
+    "last run",
+    "latest run",
+    "newest run",
+    "my run",
+    "the run",
+    "最近一次运行",
+    "最新的运行",
+    "最新运行",
+    "上次运行",
+    "最近的运行",
+];
+
+/// Companies of the bundled data by their names.
+const COMPANIES: [(&str, &str, &str); 5] = [
+    ("apple", "苹果", "AAPL"),
+    ("google", "谷歌", "GOOG"),
+    ("ibm", "国际商业机器", "IBM"),
+    ("microsoft", "微软", "MSFT"),
+    ("facebook", "脸书", "FB"),
+];
 
 /// Words in capitals that are no symbols.
 const NO_SYMBOLS: &[&str] = &[
@@ -78,11 +126,13 @@ impl Wanted {
         }
         let mut wanted = Self { jobs: jobs(words), ..Self::default() };
         let (head, why) = split(words, &["why did", "why has", "why was", "tell me why", "为什么", "为何"]);
+        let asks = head.to_lowercase();
         let simulates = has(
-            &lower,
+            &asks,
             &["backtest", "back-test", "simulate", "run a simulation", "run the simulation", "回测", "模拟"],
-        ) || (has(&lower, &["run the ", "run a ", "运行"])
-            && has(&lower, &[" desk", " solo", "momentum", "contrarian", "交易员"]));
+        ) || (has(&asks, &["run ", "try ", "test ", "let ", "运行", "测试", "试试"])
+            && has(&asks, TRADERS)
+            && !has(&asks, RUNS));
         wanted.web = behind(
             words,
             &[
@@ -107,30 +157,59 @@ impl Wanted {
                 "查询记忆",
             ],
         );
+        wanted.memory = wanted.memory.or_else(|| lessons(words, &lower));
         if simulates && wanted.jobs.is_empty() {
+            let symbols = symbols(head, question.before);
             match period(head, None) {
                 Some(found) => {
-                    let symbols = symbols(head);
                     wanted.backtest = Some(Backtest { who: who(question), symbols, period: found });
                 }
-                None => wanted.without_days = true,
+                // Without days, who and what, the backtest is one that is there.
+                None => wanted.without_days = has(&asks, TRADERS) || !symbols.is_empty(),
             }
         }
-        wanted.compare = has(&lower, &["compare", "对比", "比较"]);
+        wanted.compare = has(
+            &lower,
+            &["compare", "versus", " vs ", " vs. ", "beat ", "better than", "对比", "比较", "跑赢"],
+        );
         wanted.status = has(&lower, &["status", "how far", "progress", "状态", "进度"]);
         wanted.audit = has(&lower, &["audit", "replay", "审计", "重放"]);
         wanted.help = has(&lower, &["help", "what can you do", "帮助", "能做什么"]);
         wanted.why = why.map(|why| {
             let year = wanted.backtest.as_ref().map(|backtest| backtest.period.from.year());
-            period(why, year)
+            let found = period(why, year);
+            wanted.why_months = if found.is_none() { Months::of(why) } else { None };
+            found
         });
-        let asks_results = has(
-            &lower,
-            &["result", "how did it do", "how did they do", "return", "performance", "结果", "收益", "表现"],
-        );
+        let asks_results =
+            has(&lower, &["result", "how did ", "return", "performance", "结果", "收益", "表现", "怎么样"])
+                || (has(&lower, RUNS) && !wanted.needs_run());
+        if wanted.is_nothing()
+            && has(&lower, &["price", "bars", "close", "quote", "价格", "股价", "行情", "收盘"])
+        {
+            let symbol = symbols(words, question.before).into_iter().next();
+            wanted.prices = symbol.map(|symbol| (symbol, period(words, None)));
+            if wanted.prices.is_some() {
+                return wanted;
+            }
+        }
+        wanted.without_days |= simulates && wanted.is_nothing();
+        wanted.greets = wanted.is_nothing() && greets(&lower);
         wanted.results =
             asks_results || (wanted.backtest.is_some() && !wanted.compare && wanted.why.is_none());
         wanted
+    }
+
+    /// Has nothing been understood?
+    pub(super) fn is_nothing(&self) -> bool {
+        !self.needs_run()
+            && self.plan.is_empty()
+            && self.prices.is_none()
+            && self.backtest.is_none()
+            && !self.without_days
+            && self.web.is_none()
+            && self.memory.is_none()
+            && !self.help
     }
 
     /// Is anything asked for that a run is needed for?
@@ -201,18 +280,81 @@ pub(super) fn jobs(text: &str) -> Vec<String> {
     found
 }
 
-fn symbols(text: &str) -> Vec<String> {
+/// Symbols in a text: words in capitals, those that the datasets have in any writing, and companies' names.
+fn symbols(text: &str, before: &str) -> Vec<String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == ':';
+    let known = known_symbols(before);
     let mut found: Vec<String> = Vec::new();
+    let mut add = |symbol: &str| {
+        if !found.iter().any(|one| one == symbol) {
+            found.push(symbol.to_owned());
+        }
+    };
     for word in text.split(|c: char| !is_part(c)) {
         let word = word.trim_end_matches(['.', ':']);
+        let upper = word.to_uppercase();
         let letters = word.chars().all(|c| c.is_ascii_uppercase() || c == '.');
-        let is_symbol = letters && (2..=6).contains(&word.len()) && !NO_SYMBOLS.contains(&word);
-        if is_symbol && !found.iter().any(|one| one == word) {
-            found.push(word.to_owned());
+        let company = COMPANIES.iter().find(|(name, _, _)| word.to_lowercase() == *name);
+        if let Some((_, _, symbol)) = company.filter(|(_, _, symbol)| known.contains(symbol)) {
+            add(symbol);
+        } else if (2..=6).contains(&word.len())
+            && !NO_SYMBOLS.contains(&&*upper)
+            && (letters || known.contains(&&*upper))
+        {
+            add(&upper);
+        }
+    }
+    for (_, name, symbol) in COMPANIES {
+        if text.contains(name) && known.contains(&symbol) {
+            add(symbol);
         }
     }
     found
+}
+
+/// The symbols that the datasets have, as far as the question tells them.
+fn known_symbols(before: &str) -> Vec<&str> {
+    let lists = ["Datasets: ", "数据集："];
+    let line = before.lines().find_map(|line| lists.iter().find_map(|list| line.strip_prefix(list)));
+    let is_symbol = |word: &&str| word.chars().all(|c| c.is_ascii_uppercase() || matches!(c, '.' | '-'));
+    let words = line.unwrap_or_default().split([',', ';', ' ']).map(str::trim);
+    words.filter(|word| !word.is_empty()).filter(is_symbol).collect()
+}
+
+/// What lessons are asked for: those on something, or all.
+fn lessons(words: &str, lower: &str) -> Option<String> {
+    let asks = ["lesson", "learnt", "learned", "reflection", "教训", "学到", "反思"];
+    if !has(lower, &asks) {
+        return None;
+    }
+    if has(lower, &["stop", "止损"]) {
+        return Some("stop".to_owned());
+    }
+    let about = behind(words, &["about ", "from ", "on ", "关于"]).filter(|about| about.len() <= 60);
+    let symbol = symbols(words, "").into_iter().next();
+    Some(symbol.or(about).unwrap_or_else(|| "trade".to_owned()))
+}
+
+/// Is it a greeting, or a question who answers?
+fn greets(lower: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '\'';
+    let words: Vec<&str> = lower.split(|c| !is_part(c)).filter(|word| !word.is_empty()).collect();
+    let first = words.first().copied().unwrap_or_default();
+    let hails =
+        ["hi", "hello", "hey", "hallo", "thanks", "thank", "good", "你好", "您好", "谢谢", "早上好", "嗨"];
+    (words.len() <= 4 && hails.contains(&first))
+        || has(
+            lower,
+            &[
+                "who are you",
+                "what are you",
+                "what is this",
+                "how do i start",
+                "你是谁",
+                "怎么用",
+                "如何开始",
+            ],
+        )
 }
 
 /// Who is to trade: configured agents and models by name, else a house model by its manner.
@@ -265,7 +407,7 @@ fn is_word(text: &str, word: &str) -> bool {
 
 /// What is asked for about plans, in the order in which it is to be done.
 fn plan(words: &str, lower: &str) -> Vec<PlanAsk> {
-    let is_plan = has(lower, &["plan", "计划"]);
+    let is_plan = has(lower, &["plan", "计划", "decompose", "分解", "execute it", "carry it out", "执行它"]);
     if has(lower, &["rerun task", "run task", "重新执行任务", "重跑任务"]) {
         let id = number(lower, &["rerun task", "run task", "重新执行任务", "重跑任务"]);
         return id.map(PlanAsk::Rerun).into_iter().collect();
@@ -322,12 +464,25 @@ fn create(body: &str) -> PlanAsk {
     let body = body.trim_start_matches("called").trim_start_matches("named").trim();
     let quotes = ['"', '“', '”', '「', '」', '\''];
     let (name, goal) = match body.split_once([':', '：']) {
-        Some((name, goal)) => (name, goal),
-        None => (body, body.trim_start_matches("to ").trim_start_matches("for ")),
+        // `::` stands in a model's name.
+        Some((name, goal)) if !goal.starts_with(':') => (name, goal),
+        _ => {
+            let goal = body.trim_start_matches("to ").trim_start_matches("for ");
+            (goal, goal)
+        }
     };
-    let name: String = name.trim().trim_matches(quotes).chars().take(60).collect();
-    let name = if name.trim().is_empty() { "plan".to_owned() } else { name.trim().to_owned() };
+    let name = shortened(name.trim().trim_matches(quotes).trim());
+    let name = if name.is_empty() { "plan".to_owned() } else { name };
     PlanAsk::Create { name, goal: goal.trim().trim_end_matches('.').to_owned() }
+}
+
+/// The first words of a text, whole ones.
+fn shortened(text: &str) -> String {
+    let Some((end, _)) = text.char_indices().nth(NAME_CHARS) else { return text.to_owned() };
+    let head = &text[..end];
+    // Chinese has no spaces between its words.
+    let at = head.rfind([' ', ',', '，', '、']).filter(|at| *at >= head.len() / 2).unwrap_or(end);
+    head[..at].trim_end_matches([',', '，', '、', ' ']).to_owned()
 }
 
 /// The number that follows one of these words.

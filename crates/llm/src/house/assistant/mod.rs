@@ -52,7 +52,11 @@ pub(super) fn draft(request: &ModelRequest) -> Option<Draft> {
         _ => return None,
     };
     let language = if first.starts_with("Role:") { Language::English } else { Language::Chinese };
-    let (at, question) = question(&request.messages)?;
+    let (at, mut question) = question(&request.messages)?;
+    let whole = days_that_were_asked_for(&request.messages[..at], &question);
+    if let Some(whole) = &whole {
+        question.words = whole;
+    }
     if part == Part::Planner {
         return Some(Draft::text(planner::children(question.words, language)));
     }
@@ -60,6 +64,17 @@ pub(super) fn draft(request: &ModelRequest) -> Option<Draft> {
     let results = Results::read(&request.messages[at + 1..], question.before);
     let step = next::step(&wanted, &results, language, part == Part::Worker);
     Some(spoken(request, step, language))
+}
+
+/// The earlier request with these words, where it was asked over which days and they are nothing else.
+fn days_that_were_asked_for(earlier: &[Message], question: &Question<'_>) -> Option<String> {
+    let mut back = earlier.iter().rev();
+    let Message::Assistant { content: asked, .. } = back.next()? else { return None };
+    let Message::User { content: request } = back.next()? else { return None };
+    let was_asked = say::OVER_WHICH_DAYS.iter().any(|question| asked.contains(question));
+    let is_days = period::period(question.words, None).is_some();
+    (was_asked && is_days && Wanted::read(question, true).is_nothing())
+        .then(|| format!("{request} {}", question.words))
 }
 
 /// The last question, and where it stands.

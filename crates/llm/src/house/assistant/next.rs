@@ -2,9 +2,13 @@
 
 use super::super::day::Language;
 use super::ask::{PlanAsk, Wanted};
+use super::period::Period;
 use super::results::Results;
 use super::say;
 use serde_json::{Value, json};
+
+/// How a result says that a person can let a plan's tasks spend.
+const TRUSTED: &str = "\"trusted\": true";
 
 /// A turn.
 pub(super) struct Step {
@@ -34,10 +38,18 @@ pub(super) fn step(wanted: &Wanted, results: &Results, language: Language, is_wo
     };
     let message = if !actions.is_empty() {
         say::doing(&actions, language)
+    } else if wanted.greets && !is_worker {
+        say::greeting(language)
     } else if results.all().is_empty() {
         say::cannot(wanted.without_days, is_worker, language)
     } else {
-        say::answer(results, language, is_worker)
+        let mut answer = say::answer(results, language, is_worker);
+        if let (Some(_), None, Some((first, last))) =
+            (wanted.why_months, why_days(wanted, results), results.days())
+        {
+            answer = format!("{}\n{answer}", say::not_of_the_run(first, last, language));
+        }
+        answer
     };
     Step { message, actions }
 }
@@ -69,11 +81,28 @@ fn plans(asks: &[PlanAsk], results: &Results) -> Option<Action> {
         };
         match results.of(name) {
             None => return Some(Action { kind, name, parameters, blocking: true }),
-            Some(result) if result["success"] == false => return None,
+            Some(result) if result["success"] == false => {
+                // A plan that was held back from spending can be let by the person, who is asked once.
+                let can_be_let = result["message"].as_str().is_some_and(|why| why.contains(TRUSTED));
+                if !can_be_let || results.count(name) > 1 {
+                    return None;
+                }
+                let mut parameters = parameters;
+                parameters["trusted"] = true.into();
+                return Some(Action { kind, name, parameters, blocking: true });
+            }
             Some(_) => {}
         }
     }
     None
+}
+
+/// The days that a reason is asked for: those that are named, or the months in the run.
+fn why_days(wanted: &Wanted, results: &Results) -> Option<Period> {
+    wanted.why.flatten().or_else(|| {
+        let (first, last) = results.days()?;
+        wanted.why_months?.between(first, last)
+    })
 }
 
 fn tools(wanted: &Wanted, results: &Results) -> Vec<Action> {
@@ -84,6 +113,14 @@ fn tools(wanted: &Wanted, results: &Results) -> Vec<Action> {
     }
     if let Some(query) = wanted.memory.as_ref().filter(|_| open("search_memory")) {
         actions.push(Action { blocking: false, ..tool("search_memory", json!({ "query": query })) });
+    }
+    if let Some((symbol, days)) = wanted.prices.as_ref().filter(|_| open("market_data")) {
+        let mut parameters = json!({ "symbol": symbol });
+        if let Some(days) = days {
+            parameters["start_date"] = days.from.to_string().into();
+            parameters["end_date"] = days.to.to_string().into();
+        }
+        actions.push(tool("market_data", parameters));
     }
     if let Some(backtest) = wanted.backtest.as_ref().filter(|_| open("run_simulation")) {
         actions.push(tool("run_simulation", backtest.parameters()));
@@ -99,7 +136,9 @@ fn tools(wanted: &Wanted, results: &Results) -> Vec<Action> {
         return actions;
     }
     let job = wanted.jobs.first().cloned().or_else(|| results.job()).unwrap_or_else(|| "latest".to_owned());
-    if wanted.status && open("job_status") {
+    // Which November is meant, the run's days say.
+    let asks_days = wanted.why_months.is_some() && results.days().is_none();
+    if (wanted.status || asks_days) && open("job_status") {
         actions.push(tool("job_status", json!({ "job_id": job })));
     }
     if wanted.audit && open("audit_run") {
@@ -112,9 +151,12 @@ fn tools(wanted: &Wanted, results: &Results) -> Vec<Action> {
         }
         actions.push(tool("compare_runs", json!({ "job_ids": jobs })));
     }
-    if (wanted.results || wanted.why.is_some()) && open("query_results") {
+    if (wanted.results || wanted.why.is_some())
+        && open("query_results")
+        && (!asks_days || !open("job_status"))
+    {
         let mut parameters = json!({ "job_id": job });
-        if let Some(Some(period)) = wanted.why {
+        if let Some(period) = why_days(wanted, results) {
             parameters["start_date"] = period.from.to_string().into();
             parameters["end_date"] = period.to.to_string().into();
         }

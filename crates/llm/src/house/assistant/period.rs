@@ -59,6 +59,34 @@ pub(super) fn period(text: &str, year: Option<i16>) -> Option<Period> {
     if years.is_empty() { None } else { of_months((year, 1), (last_year, 12)) }
 }
 
+/// Months that a text names without a year.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Months {
+    from: i8,
+    to: i8,
+}
+
+impl Months {
+    /// Those of a text that names no day and no year.
+    pub(super) fn of(text: &str) -> Option<Self> {
+        let lower = text.to_lowercase();
+        if !days(text).is_empty() || !years(&lower).is_empty() {
+            return None;
+        }
+        let months = months(&lower);
+        Some(Self { from: *months.first()?, to: *months.last()? })
+    }
+
+    /// The last time that they came between two days; `None`: they did not.
+    pub(super) fn between(self, first: Date, last: Date) -> Option<Period> {
+        (first.year().saturating_sub(1)..=last.year()).rev().find_map(|year| {
+            let to_year = if self.to < self.from { year + 1 } else { year };
+            let found = of_months((year, self.from), (to_year, self.to))?;
+            (found.from <= last && found.to >= first).then_some(found)
+        })
+    }
+}
+
 fn of_months((from_year, from): (i16, i8), (to_year, to): (i16, i8)) -> Option<Period> {
     let from = Date::new(from_year, from, 1).ok()?;
     let to = Date::new(to_year, to, 1).ok()?.last_of_month();

@@ -2,6 +2,7 @@
 
 use super::ask::jobs;
 use papertape_core::message::Message;
+use papertape_core::time::{Date, parse_date};
 use serde_json::Value;
 
 /// The results of actions, in order.
@@ -10,6 +11,8 @@ pub(super) struct Results {
     all: Vec<Value>,
     /// The job that earlier tasks tell of.
     told: Option<String>,
+    /// The plan that the conversation works on.
+    plan: Option<i64>,
 }
 
 impl Results {
@@ -38,7 +41,9 @@ impl Results {
         }
         let lines =
             before.lines().filter(|line| line.starts_with("Result of task ") || line.starts_with("任务 "));
-        Self { all, told: lines.flat_map(jobs).last() }
+        let marks = ["The conversation's plan: ", "本对话的计划："];
+        let plan = before.lines().find_map(|line| marks.iter().find_map(|mark| line.strip_prefix(mark)));
+        Self { all, told: lines.flat_map(jobs).last(), plan: plan.and_then(|id| id.trim().parse().ok()) }
     }
 
     /// All of them.
@@ -51,9 +56,23 @@ impl Results {
         self.all.iter().find(|result| result["name"] == name)
     }
 
-    /// The plan that was made.
+    /// How often this was asked for.
+    pub(super) fn count(&self, name: &str) -> usize {
+        self.all.iter().filter(|result| result["name"] == name).count()
+    }
+
+    /// The plan that was made, else the one that the conversation works on.
     pub(super) fn plan(&self) -> Option<i64> {
-        self.of("create_plan")?["data"]["plan_id"].as_i64()
+        self.of("create_plan").and_then(|made| made["data"]["plan_id"].as_i64()).or(self.plan)
+    }
+
+    /// The first and the last day of the run, of what was told of it.
+    pub(super) fn days(&self) -> Option<(Date, Date)> {
+        ["run_simulation", "job_status"].iter().find_map(|name| {
+            let range = &self.of(name)?["data"]["date_range"];
+            let day = |at: usize| parse_date(range[at].as_str()?).ok();
+            Some((day(0)?, day(1)?))
+        })
     }
 
     /// The run that the question is about, as far as that is known.

@@ -4,12 +4,16 @@ use super::super::day::Language;
 use super::super::words;
 use super::next::Action;
 use super::results::Results;
+use papertape_core::time::Date;
 use serde_json::Value;
 
 /// How much of a text of others is quoted.
 const QUOTED_CHARS: usize = 300;
 /// How many entries of a list are told.
 const TOLD: usize = 5;
+
+/// How it is asked for days.
+pub(super) const OVER_WHICH_DAYS: [&str; 2] = ["Over which days?", "请说明日期"];
 
 pub(super) fn doing(actions: &[Action], language: Language) -> String {
     let names: Vec<&str> = actions.iter().map(|action| action.name).collect();
@@ -42,6 +46,32 @@ pub(super) fn cannot(without_days: bool, is_worker: bool, language: Language) ->
     }
 }
 
+/// Who answers, and what to try first.
+pub(super) fn greeting(language: Language) -> String {
+    match language {
+        Language::English => "Hello. I run backtests of paper traders on past days and tell you what came of them. \
+            Try: “run momentum on IBM and AAPL for the autumn of 2012 and compare it with buy and hold”, then “why did \
+            it lose in November?”. Say “help” for all that I can do."
+            .to_owned(),
+        Language::Chinese => "你好。我在历史交易日上回测模拟交易员，并告诉你结果。可以试试：\
+            “回测动量交易员，标的 IBM、AAPL，2012年秋天，并与买入持有比较”，然后问“为什么11月亏损？”。\
+            说“帮助”可查看全部功能。"
+            .to_owned(),
+    }
+}
+
+/// The months that are asked about are none of the run's.
+pub(super) fn not_of_the_run(first: Date, last: Date, language: Language) -> String {
+    match language {
+        Language::English => format!(
+            "The run has no day in the time that you name: it goes from {first} to {last}. This is of the whole run."
+        ),
+        Language::Chinese => {
+            format!("该运行不包含你说的时间：它从 {first} 到 {last}。以下是整个运行的情况。")
+        }
+    }
+}
+
 /// The account of all that was done.
 pub(super) fn answer(results: &Results, language: Language, is_worker: bool) -> String {
     let mut lines: Vec<String> = Vec::new();
@@ -67,6 +97,12 @@ pub(super) fn answer(results: &Results, language: Language, is_worker: bool) -> 
                 let key = if name == "help" { "actions" } else { "plans" };
                 lines.extend(listed(message, &data[key], "name", language));
             }
+            "market_data" => lines.extend(bars(message, data, language)),
+            "create_plan" => {
+                lines.push(message.to_owned());
+                let is_alone = results.of("decompose_task").is_none() && results.of("execute_plan").is_none();
+                lines.extend(is_alone.then(|| next_of_a_plan(language)));
+            }
             "show_tasks" | "decompose_task" | "execute_plan" | "rerun_task" => {
                 lines.push(message.to_owned());
                 tasks(&data["tasks"], 0, &mut lines);
@@ -74,9 +110,44 @@ pub(super) fn answer(results: &Results, language: Language, is_worker: bool) -> 
             _ => lines.push(message.to_owned()),
         }
     }
-    let all_failed = results.all().iter().all(|result| result["success"] != true);
-    let failed = if is_worker && all_failed { "FAILED: " } else { "" };
+    // A task is done where all that it asks for is.
+    let any_failed = results.all().iter().any(|result| result["success"] != true);
+    let failed = if is_worker && any_failed { "FAILED: " } else { "" };
     format!("{failed}{}", lines.join("\n"))
+}
+
+fn next_of_a_plan(language: Language) -> String {
+    match language {
+        Language::English => {
+            "It has no tasks yet. Say “decompose it and execute it” to break it up and run it."
+        }
+        Language::Chinese => "它还没有任务。说“分解并执行计划”即可分解并运行。",
+    }
+    .to_owned()
+}
+
+/// Daily bars in short: the first and the last close, the highest and the lowest price.
+fn bars(message: &str, data: &Value, language: Language) -> Vec<String> {
+    let bars = data["bars"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut lines = vec![message.to_owned()];
+    let (Some(first), Some(last)) = (bars.first(), bars.last()) else { return lines };
+    let day = |bar: &Value| bar["date"].as_str().unwrap_or_default().to_owned();
+    let price =
+        |bar: &Value, key: &str| bar[key].as_f64().map_or_else(|| "n/a".to_owned(), |at| format!("{at:.2}"));
+    let all = |key: &'static str| bars.iter().filter_map(move |bar| bar[key].as_f64());
+    let (high, low) = (all("high").fold(f64::MIN, f64::max), all("low").fold(f64::MAX, f64::min));
+    let (from, to) = (price(first, "close"), price(last, "close"));
+    lines.push(match language {
+        Language::English => format!(
+            "Close {from} on {}, {to} on {}; highest {high:.2}, lowest {low:.2}.",
+            day(first),
+            day(last)
+        ),
+        Language::Chinese => {
+            format!("{} 收盘 {from}，{} 收盘 {to}；最高 {high:.2}，最低 {low:.2}。", day(first), day(last))
+        }
+    });
+    lines
 }
 
 fn simulation(message: &str, data: &Value, language: Language) -> String {

@@ -1,0 +1,37 @@
+//! Bounds of what may be spent.
+
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+/// Bounds of one line of a budget; `None` does not bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limit {
+    /// Input and output tokens together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// US dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usd: Option<Decimal>,
+}
+
+impl Limit {
+    /// What keeps within both.
+    #[must_use]
+    pub fn tighter(self, other: Self) -> Self {
+        Self { tokens: least(self.tokens, other.tokens), usd: least(self.usd, other.usd) }
+    }
+
+    /// Does it leave nothing to spend?
+    #[must_use]
+    pub fn is_used_up(self) -> bool {
+        self.tokens == Some(0) || self.usd.is_some_and(|usd| usd <= Decimal::ZERO)
+    }
+}
+
+fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}

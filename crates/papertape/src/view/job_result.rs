@@ -1,0 +1,92 @@
+//! What a job on a plan came to.
+
+use super::{ViewError, vocabulary};
+use crate::app::App;
+use papertape_core::id::JobId;
+use papertape_core::record::{JobStatus, PLAN_DECOMPOSE, PLAN_EXECUTE};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use utoipa::ToSchema;
+
+/// What a job on a plan came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum JobResult {
+    /// Of a `plan_decompose`.
+    Decomposition(DecompositionResult),
+    /// Of a `plan_execute`.
+    Execution(ExecutionResult),
+}
+
+/// What a decomposition came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DecompositionResult {
+    /// Why it went no further: `completed` (no node was left to break up), `max_depth`, `node_budget`, or
+    /// `failed` (no node could be broken up).
+    #[schema(schema_with = vocabulary::stopped_reason)]
+    pub stopped_reason: String,
+    /// What it did.
+    pub stats: DecompositionStats,
+    /// The tasks that it made, in the order of their making.
+    pub created: Vec<i64>,
+    /// Nodes that could not be broken up.
+    pub failed: Vec<FailedPart>,
+}
+
+/// What a decomposition did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DecompositionStats {
+    /// Nodes that were put to the model.
+    pub nodes_asked: u32,
+    /// Tasks that were made.
+    pub nodes_created: u32,
+    /// Of the nodes asked, those that stay as they are.
+    pub leaves: u32,
+    /// Of the nodes asked, those that failed.
+    pub nodes_failed: u32,
+    /// The deepest level below the beginning that a task was made at.
+    pub depth_reached: u32,
+    /// Children that were left out, for there were too many or they were none.
+    pub children_left_out: u32,
+}
+
+/// What an execution came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ExecutionResult {
+    /// `completed`, `partial` or `failed`: never completed where a task is not.
+    #[schema(schema_with = vocabulary::job_status)]
+    pub status: JobStatus,
+    /// The plan's tasks by status, those of earlier runs included.
+    pub tasks: BTreeMap<String, u32>,
+    /// The tasks that failed in this run.
+    pub failed: Vec<FailedPart>,
+    /// Of these, the ones that were not let start work that costs, for they have read text of others.
+    #[serde(default)]
+    pub held_back: Vec<i64>,
+}
+
+/// A task that failed, or could not be broken up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct FailedPart {
+    /// The task; `null`: the plan itself.
+    pub task_id: Option<i64>,
+    /// Why.
+    pub error: String,
+}
+
+/// What a job of this kind came to; `None` until it has ended, and for kinds that come to nothing of the sort.
+///
+/// # Errors
+/// The record's.
+pub async fn job_result(app: &App, job: &JobId, kind: &str) -> Result<Option<JobResult>, ViewError> {
+    if ![PLAN_DECOMPOSE, PLAN_EXECUTE].contains(&kind) {
+        return Ok(None);
+    }
+    let Some(kept) = app.store.outcome(job).await? else { return Ok(None) };
+    let read = match kind {
+        PLAN_DECOMPOSE => serde_json::from_value(kept).map(JobResult::Decomposition),
+        _ => serde_json::from_value(kept).map(JobResult::Execution),
+    };
+    // A job that ended before it began has kept nothing.
+    Ok(read.ok())
+}

@@ -1,0 +1,468 @@
+//! Jobs that the assistant starts: places, further attempts, budgets, what a person lets a plan do.
+
+use crate::api_support::World;
+use crate::assistant_support::{Desk, Searched, actions, pages, searching};
+use papertape::config::Config;
+use papertape_agents::memory::MemoryMode;
+use papertape_core::id::JobId;
+use papertape_core::ports::Queue as _;
+use papertape_llm::{ProviderConfig, ProviderKind};
+use papertape_runtime::budget::Limit;
+use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
+use serde_json::{Value, json};
+
+fn tokens(tokens: u64) -> Limit {
+    Limit { tokens: Some(tokens), usd: None }
+}
+
+/// What a scripted model says, with the actions that it asks for.
+fn answer(message: &str, actions: Value) -> ScriptedAnswer {
+    ScriptedAnswer::text(json!({ "llm_reply": { "message": message }, "actions": actions }).to_string())
+}
+
+/// A simulation of one day that a scripted model asks for.
+fn day_of(model: &str, more: Value) -> Value {
+    let mut action = json!({ "kind": "tool_operation", "name": "run_simulation", "order": 1,
+        "parameters": { "start_date": "2012-10-01", "end_date": "2012-10-01", "models": [model],
+            "symbols": ["AAPL"], "memory": "off" } });
+    for (key, value) in more.as_object().expect("an object") {
+        match key.as_str() {
+            "budget" => action["parameters"]["budget"] = value.clone(),
+            "wait" => action["parameters"]["wait"] = value.clone(),
+            key => action[key] = value.clone(),
+        }
+    }
+    action
+}
+
+fn scripted_provider(config: &mut Config, server: &ModelServer) {
+    let provider = ProviderConfig {
+        kind: Some(ProviderKind::OpenaiCompatible),
+        base_url: Some(server.url()),
+        ..ProviderConfig::default()
+    };
+    config.models.providers.insert("test".to_owned(), provider);
+}
+
+/// The simulations, oldest first.
+async fn simulations(desk: &Desk) -> Vec<Value> {
+    let jobs = desk.world.good("/jobs?kind=simulate").await;
+    jobs["jobs"].as_array().expect("jobs").iter().rev().cloned().collect()
+}
+
+/// Goal: where simulations fill all places, a person is answered all the same, and a plan that waits for a
+/// simulation of its own holds no place that it needs.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn people_do_not_wait_for_simulations() {
+    let server = ModelServer::scripted([ScriptedAnswer::text("<FINISH_SIGNAL>").held()]).await;
+    let desk = Desk::new(|config| {
+        config.worker.parallel_jobs = 1;
+        scripted_provider(config, &server);
+    })
+    .await;
+    let body = json!({ "start_date": "2012-10-01", "end_date": "2012-10-01", "models": ["test::slow"],
+        "symbols": ["AAPL"], "summaries": false, "memory": "off" });
+    let queued = desk.world.post("/simulate/trigger", &body).await;
+    assert_eq!(queued.status, 202, "{}", queued.text);
+    let slow = queued.json()["job_id"].as_str().expect("a job").to_owned();
+    server.request(1).await;
+
+    let told = desk.say(None, "help").await;
+    assert_eq!(actions(&told), [("help".to_owned(), Some(true))], "{told:#}");
+    let row = desk.world.good(&format!("/jobs/{slow}")).await;
+    assert_eq!(row["job"]["status"], "running", "it has its place all the while");
+
+    let words = "Create a plan P: Backtest house::momentum on AAPL from 2012-10-01 to 2012-10-02, compare it \
+        with buy and hold; then decompose it and execute it";
+    let taken = desk.take(json!({ "message": words }), "en").await;
+    // The plan is under way, its simulation waits for the one place.
+    let mut follower = desk.world.app.store.follow(&JobId::new(slow.as_str()));
+    while simulations(&desk).await.len() < 2 {
+        drop(tokio::time::timeout(std::time::Duration::from_millis(50), follower.woken()).await);
+    }
+    server.release();
+    desk.ended(taken["job_id"].as_str().expect("a job")).await;
+    let plan = desk.world.good("/plans").await["plans"][0].clone();
+    assert_eq!(plan["status"], "completed", "{plan:#}");
+    desk.stop().await;
+}
+
+/// Goal: a simulation that has failed is run again as the policy says, also where a person had to confirm it
+/// first; what was begun is not begun twice.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_failed_simulation_is_run_again() {
+    let retried = json!({ "retry_policy": { "max_retries": "2", "backoff_sec": 0 } });
+    let search = json!([{ "kind": "tool_operation", "name": "web_search", "parameters": { "query": "a" } }]);
+    let server = ModelServer::scripted([
+        answer("First I look.", search),
+        answer("Now the run.", json!([day_of("test::trader", retried)])),
+        answer("Shall I?", json!([])),
+        // The trader's: its first day fails, the second try does not.
+        ScriptedAnswer::error(400, "bad_request"),
+        ScriptedAnswer::text("<FINISH_SIGNAL>"),
+        answer("It is done.", json!([])),
+    ])
+    .await;
+    let web = Searched::answering(pages()).await;
+    let desk = Desk::scripted(&server, |config| {
+        searching(config, &web.url);
+        config.simulation.summaries = false;
+    })
+    .await;
+    let asked = desk.say(None, "Look, then run it.").await;
+    assert_eq!(actions(&asked)[1], ("run_simulation".to_owned(), None), "{asked:#}");
+    let session = asked["session_id"].as_str().expect("a session");
+    let done = desk.say(Some(session), "yes").await;
+    assert_eq!(actions(&done), [("run_simulation".to_owned(), Some(true))], "{done:#}");
+    let runs = simulations(&desk).await;
+    let statuses: Vec<&str> = runs.iter().filter_map(|run| run["status"].as_str()).collect();
+    assert_eq!(statuses, ["failed", "completed"], "{runs:#?}");
+    let message = done["metadata"]["actions_summary"][0]["message"].as_str().expect("a message");
+    assert!(message.contains(runs[1]["job_id"].as_str().expect("an id")), "{message}");
+    desk.stop().await;
+}
+
+/// Goal: a person's cancelling of a run is not undone by a policy of the model's.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancelled_simulation_is_not_run_again() {
+    let retried = json!({ "retry_policy": { "max_retries": 5, "backoff_sec": 0 } });
+    let server = ModelServer::scripted([
+        answer("The run.", json!([day_of("test::trader", retried)])),
+        ScriptedAnswer::text("<FINISH_SIGNAL>").held(),
+        answer("It was cancelled.", json!([])),
+    ])
+    .await;
+    let desk = Desk::scripted(&server, |config| config.simulation.summaries = false).await;
+    let taken = desk.take(json!({ "message": "Run it." }), "en").await;
+    server.request(2).await;
+    let run = simulations(&desk).await[0]["job_id"].as_str().expect("an id").to_owned();
+    let cancelled = desk.world.post(&format!("/simulate/{run}/cancel"), &json!({})).await;
+    assert!(cancelled.status.is_success(), "{}", cancelled.text);
+    let mut follower = desk.world.app.store.follow(&JobId::new(run.as_str()));
+    loop {
+        // The worker hears of it within a second; the day's step is over then.
+        server.release();
+        let row =
+            desk.world.app.store.job(&JobId::new(run.as_str())).await.expect("reads").expect("is there");
+        if row.status.is_stopped() {
+            break;
+        }
+        drop(tokio::time::timeout(std::time::Duration::from_millis(50), follower.woken()).await);
+    }
+    desk.ended(taken["job_id"].as_str().expect("a job")).await;
+    let runs = simulations(&desk).await;
+    assert_eq!(runs.len(), 1, "{runs:#?}");
+    desk.stop().await;
+}
+
+/// Goal: a run that the assistant starts keeps to the config's budget whatever the model asks for, and all
+/// that one turn starts keep to the turn's: what one has used is gone for the next.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_runs_of_a_turn_share_a_budget() {
+    let huge = json!({ "budget": { "job": { "tokens": 1_000_000 } } });
+    let small = json!({ "budget": { "job": { "tokens": 700 } } });
+    let run = |more: &Value| answer("A run.", json!([day_of("house::momentum", more.clone())]));
+    let server = ModelServer::scripted([
+        run(&huge),
+        run(&small),
+        run(&json!({})),
+        run(&json!({ "budget": { "job": { "tokens": 0 } } })),
+        answer("Done.", json!([])),
+    ])
+    .await;
+    let desk = Desk::scripted(&server, |config| {
+        config.simulation.summaries = false;
+        config.simulation.budget.job = tokens(50_000);
+        config.chat.simulation_budget = tokens(60_000);
+    })
+    .await;
+    let told = desk.say(None, "Run them.").await;
+    let runs = simulations(&desk).await;
+    let mut bounds = Vec::new();
+    for run in &runs {
+        let job = JobId::new(run["job_id"].as_str().expect("an id"));
+        let row = desk.world.app.store.job(&job).await.expect("reads").expect("is there");
+        bounds.push(row.config["budget"]["job"]["tokens"].as_u64().expect("a bound"));
+    }
+    let used = |at: usize| {
+        let usage = &runs[at]["usage"];
+        usage["input_tokens"].as_u64().expect("tokens") + usage["output_tokens"].as_u64().expect("tokens")
+    };
+    assert_eq!(bounds.len(), 3, "the fourth may use nothing: {told:#}");
+    assert_eq!((bounds[0], bounds[1]), (50_000, 700));
+    assert!(used(0) > 0, "{runs:#?}");
+    assert_eq!(bounds[2], 50_000.min(60_000 - used(0) - used(1)), "what the others have used is gone");
+    let last = &told["metadata"]["actions_summary"][3];
+    assert_eq!(last["success"], false, "{told:#}");
+    assert!(last["message"].as_str().expect("words").contains("leaves nothing for simulations"), "{last:#}");
+    desk.stop().await;
+}
+
+/// Goal: a run that finds nothing left waits for those under way, and goes on with what they have not used.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_waits_for_what_others_may_still_use() {
+    let beside = day_of("house::momentum", json!({ "blocking": false }));
+    let server = ModelServer::scripted([
+        answer("Two runs.", json!([beside, day_of("house::contrarian", json!({}))])),
+        answer("Done.", json!([])),
+    ])
+    .await;
+    let desk = Desk::scripted(&server, |config| {
+        config.simulation.summaries = false;
+        config.chat.simulation_budget = tokens(60_000);
+    })
+    .await;
+    let told = desk.say(None, "Run both.").await;
+    let done = ("run_simulation".to_owned(), Some(true));
+    assert_eq!(actions(&told), [done.clone(), done], "{told:#}");
+    let runs = simulations(&desk).await;
+    let mut bounds = Vec::new();
+    for run in &runs {
+        let job = JobId::new(run["job_id"].as_str().expect("an id"));
+        let row = desk.world.app.store.job(&job).await.expect("reads").expect("is there");
+        bounds.push(row.config["budget"]["job"]["tokens"].as_u64().expect("a bound"));
+    }
+    // Either may come first.
+    bounds.sort_unstable();
+    assert_eq!(bounds[1], 60_000, "the first has all of it");
+    assert!(bounds[0] < 60_000 && bounds[0] > 0, "the second has what the first left: {bounds:?}");
+    desk.stop().await;
+}
+
+/// Goal: an execution that a turn starts has at most a half of what the turn has left, and its simulations what
+/// the turn's may still use.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plan_that_a_turn_runs_is_within_its_budget() {
+    let desk = Desk::new(|config| {
+        config.chat.budget = tokens(100_000);
+        config.chat.simulation_budget = tokens(40_000);
+    })
+    .await;
+    let words = "Create a plan P: Backtest house::momentum on AAPL on 2012-10-01, compare it with buy and hold; \
+        then decompose it and execute it";
+    let told = desk.say(None, words).await;
+    let done = |name: &str| (name.to_owned(), Some(true));
+    assert_eq!(
+        actions(&told),
+        [done("create_plan"), done("decompose_task"), done("execute_plan")],
+        "{told:#}"
+    );
+    let jobs = desk.world.good("/jobs").await;
+    for job in jobs["jobs"].as_array().expect("jobs") {
+        let id = JobId::new(job["job_id"].as_str().expect("an id"));
+        let row = desk.world.app.store.job(&id).await.expect("reads").expect("is there");
+        let (own, runs) =
+            (row.config["budget"]["job"]["tokens"].as_u64(), row.config["simulations"]["tokens"].as_u64());
+        match row.kind.as_str() {
+            "chat_action" => assert_eq!((own, runs), (Some(100_000), Some(40_000))),
+            "plan_decompose" => assert!(own < Some(50_000) && runs == Some(0), "{own:?} {runs:?}"),
+            "plan_execute" => assert!(own < Some(50_000) && runs == Some(40_000), "{own:?} {runs:?}"),
+            _ => assert_eq!(own, Some(40_000)),
+        }
+    }
+    desk.stop().await;
+}
+
+/// Goal: a plan that reads the web and then wants to spend is held back; the person is asked in the chat, and
+/// with their word it goes on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_lets_a_plan_spend_after_the_web() {
+    let web = Searched::answering(pages()).await;
+    let desk = Desk::new(|config| searching(config, &web.url)).await;
+    let made = desk.world.post("/plans", &json!({ "name": "Web first" })).await.json();
+    let plan = made["plan"]["id"].as_i64().expect("an id");
+    let task = async |name: &str, instruction: &str, after: &[i64]| {
+        let body = json!({ "name": name, "instruction": instruction, "dependencies": after });
+        let made = desk.world.post(&format!("/plans/{plan}/tasks"), &body).await;
+        assert_eq!(made.status, 201, "{}", made.text);
+        made.json()["task"]["id"].as_i64().expect("an id")
+    };
+    let read = task("Read", "Search the web for Apple.", &[]).await;
+    let run = task("Run", "Backtest house::momentum on AAPL on 2012-10-01.", &[read]).await;
+
+    let asked = desk.say(None, &format!("execute plan {plan}")).await;
+    let found = actions(&asked);
+    let expected = [("execute_plan".to_owned(), Some(false)), ("execute_plan".to_owned(), None)];
+    assert_eq!(found, expected, "{asked:#}");
+    assert_eq!(asked["metadata"]["pending"][0]["parameters"]["trusted"], true, "{asked:#}");
+    let content = asked["content"].as_str().expect("words");
+    assert!(content.contains("after they have read text that others wrote"), "{content}");
+    assert!(simulations(&desk).await.is_empty(), "nothing was spent");
+    let jobs = desk.world.good(&format!("/plans/{plan}/jobs")).await;
+    let held = jobs["jobs"].as_array().expect("jobs").iter().find(|job| job["job_type"] == "plan_execute");
+    let held = held.and_then(|job| job["job_id"].as_str()).expect("a job").to_owned();
+    let came = desk.world.good(&format!("/jobs/{held}")).await;
+    assert_eq!(came["result"]["status"], "partial", "{came:#}");
+    assert_eq!(came["result"]["held_back"], json!([run]));
+    assert_eq!(came["result"]["tasks"], json!({ "completed": 1, "failed": 1 }));
+
+    let session = asked["session_id"].as_str().expect("a session");
+    let done = desk.say(Some(session), "yes").await;
+    assert_eq!(actions(&done), [("execute_plan".to_owned(), Some(true))], "{done:#}");
+    assert_eq!(desk.world.good(&format!("/plans/{plan}")).await["plan"]["status"], "completed");
+    assert_eq!(simulations(&desk).await.len(), 1);
+
+    // A plan is what its tasks are, whoever changes them afterwards.
+    let status = async || desk.world.good(&format!("/plans/{plan}")).await["plan"]["status"].clone();
+    let more = task("More", "Show the results of the run.", &[run]).await;
+    assert_eq!(status().await, "partial");
+    let patch = async |task: i64, body: Value| {
+        let request = axum::http::Request::patch(format!("/plans/{plan}/tasks/{task}"))
+            .header("host", "localhost")
+            .header("content-type", "application/json");
+        desk.world.send(request.body(axum::body::Body::from(body.to_string())).expect("a request")).await
+    };
+    assert_eq!(patch(more, json!({ "status": "skipped" })).await.status, 200);
+    assert_eq!(status().await, "completed");
+    let by_hand = patch(run, json!({ "status": "failed" })).await;
+    assert_eq!(by_hand.json()["task"]["execution_result"], Value::Null, "{}", by_hand.text);
+    assert_eq!(status().await, "partial");
+    assert_eq!(patch(run, json!({ "status": "running" })).await.status, 400);
+    desk.stop().await;
+}
+
+/// Goal: an execution that is cancelled leaves nothing behind that seems to run: not its plan, its tasks, its
+/// actions or its simulations; resumed, it goes on with all of them; and meanwhile nothing of the plan is deleted
+/// and no second execution gets in.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancelled_execution_lets_go_and_goes_on() {
+    let finish = || ScriptedAnswer::text("<FINISH_SIGNAL>");
+    let server = ModelServer::scripted((0..200).map(|_| finish().held())).await;
+    let desk = Desk::new(|config| {
+        scripted_provider(config, &server);
+        config.simulation.summaries = false;
+        config.simulation.memory.mode = MemoryMode::Off;
+    })
+    .await;
+    let plan = desk.world.post("/plans", &json!({ "name": "Long" })).await.json()["plan"]["id"].clone();
+    let body =
+        json!({ "name": "Run", "instruction": "Backtest test::slow on AAPL from 2012-10-01 to 2012-12-31." });
+    let task = desk.world.post(&format!("/plans/{plan}/tasks"), &body).await.json()["task"]["id"].clone();
+    let execute = format!("/plans/{plan}/execute");
+    let job =
+        desk.world.post(&execute, &json!({})).await.json()["job_id"].as_str().expect("a job").to_owned();
+    server.request(1).await;
+
+    assert_eq!(desk.world.post(&execute, &json!({})).await.status, 409);
+    for path in [format!("/plans/{plan}"), format!("/plans/{plan}/tasks/{task}")] {
+        let request = axum::http::Request::delete(&path).header("host", "localhost");
+        let kept = desk.world.send(request.body(axum::body::Body::empty()).expect("a request")).await;
+        assert!(kept.status == 409 && kept.text.contains(&job), "{path}: {}", kept.text);
+    }
+    desk.world.post(&format!("/simulate/{job}/cancel"), &json!({})).await;
+    let run = simulations(&desk).await[0]["job_id"].as_str().expect("an id").to_owned();
+    for stopping in [&job, &run] {
+        let id = JobId::new(stopping.as_str());
+        let mut follower = desk.world.app.store.follow(&id);
+        while !desk.world.app.store.job(&id).await.expect("reads").expect("is there").status.is_stopped() {
+            // A simulation's step is over when its answer has come; the execution waits for no answer.
+            if *stopping == run {
+                server.release();
+            }
+            drop(tokio::time::timeout(std::time::Duration::from_millis(50), follower.woken()).await);
+        }
+    }
+    let stood = desk.world.good(&format!("/plans/{plan}")).await;
+    assert_eq!(stood["plan"]["status"], "cancelled", "{stood:#}");
+    let tasks = desk.world.good(&format!("/plans/{plan}/tasks")).await;
+    assert_eq!(tasks["tasks"][0]["status"], "queued", "{tasks:#}");
+    assert_eq!(desk.world.good(&format!("/jobs/{run}")).await["job"]["status"], "cancelled");
+    let summary = desk.world.good(&format!("/jobs/{job}")).await["actions_summary"].clone();
+    assert!(
+        summary.as_array().expect("a summary").iter().all(|one| one["success"] != Value::Null),
+        "{summary:#}"
+    );
+
+    let resumed = desk.world.post(&format!("/simulate/{job}/resume"), &json!({})).await;
+    assert!(resumed.status.is_success(), "{}", resumed.text);
+    let again = desk.world.post(&execute, &json!({})).await;
+    assert_eq!(again.status, 409, "{}", again.text);
+    let id = JobId::new(job.as_str());
+    let mut follower = desk.world.app.store.follow(&id);
+    while !desk.world.app.store.job(&id).await.expect("reads").expect("is there").status.is_stopped() {
+        server.release();
+        drop(tokio::time::timeout(std::time::Duration::from_millis(50), follower.woken()).await);
+    }
+    let stood = desk.world.good(&format!("/plans/{plan}")).await;
+    assert_eq!(stood["plan"]["status"], "completed", "{stood:#}");
+    assert_eq!(simulations(&desk).await.len(), 1, "the same simulation went on");
+    desk.stop().await;
+}
+
+/// Goal: a backtest whose days were done before is answered with the figures of the run that did them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_backtest_that_was_done_is_answered_all_the_same() {
+    let desk = Desk::new(|_| {}).await;
+    let words = "Backtest momentum on IBM from 2012-10-01 to 2012-10-05";
+    let first = desk.say(None, words).await;
+    let done = |name: &str| (name.to_owned(), Some(true));
+    assert_eq!(actions(&first), [done("run_simulation"), done("query_results")], "{first:#}");
+    let run = simulations(&desk).await[0]["job_id"].as_str().expect("an id").to_owned();
+    let second = desk.say(None, words).await;
+    assert_eq!(actions(&second), [done("run_simulation"), done("query_results")], "{second:#}");
+    let content = second["content"].as_str().expect("words");
+    assert!(
+        content.contains("return ") && content.contains(&format!("done before, by job {run}")),
+        "{content}"
+    );
+    let newest = desk.say(None, "results of the newest run").await;
+    assert!(newest["content"].as_str().expect("words").contains("return "), "{newest:#}");
+    desk.stop().await;
+}
+
+/// Goal: what a decomposition came to stands in its job, by either route, and in no other kind of job.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_decomposition_says_why_it_stopped() {
+    let world = World::empty().await;
+    let goal = "Backtest house::momentum on AAPL on 2012-10-01, compare it with buy and hold, search memory for \
+        AAPL, search the web for Apple";
+    let made = world.post("/plans", &json!({ "name": "P", "goal": goal })).await.json();
+    let plan = made["plan"]["id"].as_i64().expect("an id");
+    let body = json!({ "max_depth": 1, "max_children": 3 });
+    let queued = world.post(&format!("/plans/{plan}/decompose"), &body).await.json();
+    let job = queued["job_id"].as_str().expect("a job").to_owned();
+    assert_eq!(world.good(&format!("/jobs/{job}")).await["result"], Value::Null, "it has not ended");
+    world.work(&job).await;
+    let came = world.good(&format!("/tasks/decompose/jobs/{job}")).await;
+    let result = &came["result"];
+    assert_eq!(result["stopped_reason"], "max_depth", "{came:#}");
+    let stats = json!({ "nodes_asked": 1, "nodes_created": 3, "leaves": 0, "nodes_failed": 0,
+        "depth_reached": 1, "children_left_out": 1 });
+    assert_eq!(result["stats"], stats);
+    assert_eq!((result["created"].as_array().map(Vec::len), &result["failed"]), (Some(3), &json!([])));
+    assert_eq!(&world.good(&format!("/jobs/{job}")).await["result"], result);
+}
+
+/// Goal: what actions say is in the reader's language, the words of runs and data included.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn actions_speak_the_readers_language() {
+    let desk = Desk::new(|_| {}).await;
+    let messages = async |words: &str| {
+        let told = desk.say_with(json!({ "message": words }), "zh-CN").await;
+        let summary = told["metadata"]["actions_summary"].as_array().expect("a summary").clone();
+        summary.iter().map(|one| one["message"].as_str().expect("words").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(messages("显示结果").await, ["还没有任何运行"]);
+    let ran = messages("回测动量交易员，标的 AAPL，从 2012-10-01 到 2012-10-02，并与买入持有比较").await;
+    assert!(ran[1].contains("个运行") && ran[1].contains("个基准"), "{ran:?}");
+    assert!(messages("查询最新运行的状态").await[0].contains("个模型日"));
+    assert!(messages("审计最新的运行").await[0].contains("个会话重放一致"));
+    assert!(messages("搜索记忆：AAPL").await[0].contains("条已平仓交易的反思"));
+    desk.stop().await;
+}
+
+/// Goal: a turn that is cancelled before anybody has begun it says so in the conversation.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_turn_that_is_cancelled_in_the_queue_says_so() {
+    let world = World::empty().await;
+    let taken = world.post("/chat/message", &json!({ "message": "你好" })).await.json();
+    let job = taken["job_id"].as_str().expect("a job");
+    let busy = json!({ "message": "还在吗", "session_id": taken["session"]["id"] });
+    assert_eq!(world.post("/chat/message", &busy).await.status, 409, "one answer at a time");
+    let cancelled = world.post(&format!("/simulate/{job}/cancel"), &json!({})).await;
+    assert!(cancelled.status.is_success(), "{}", cancelled.text);
+    let session = taken["session"]["id"].as_str().expect("a session");
+    let talk = world.good(&format!("/chat/sessions/{session}")).await;
+    assert_eq!(talk["messages"][0]["content"], "本轮已被停止。", "{talk:#}");
+    assert_eq!(talk["messages"][0]["metadata"]["error"], "cancelled");
+}

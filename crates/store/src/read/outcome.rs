@@ -1,0 +1,32 @@
+//! What the assistant's jobs came to.
+
+use crate::error::StoreError;
+use crate::store::Store;
+use crate::value::params;
+use futures::FutureExt as _;
+use papertape_core::id::JobId;
+use serde_json::Value;
+
+impl Store {
+    /// What a job of the assistant's came to, as it was kept when its session ended; `None` before, and for
+    /// every other job.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn outcome(&self, job: &JobId) -> Result<Option<Value>, StoreError> {
+        let job = job.clone();
+        self.read(move |db| {
+            let job = job.clone();
+            async move {
+                let sql = "SELECT metadata FROM trading_sessions WHERE job_id = $1
+                    AND status IN ('completed', 'failed') ORDER BY id DESC LIMIT 1";
+                let Some(mut row) = db.row(sql, params![&job]).await? else { return Ok(None) };
+                let metadata: Option<Value> = row.get()?;
+                let kept = metadata.and_then(|mut metadata| Some(metadata.get_mut("assistant")?.take()));
+                Ok(kept.filter(|kept| !kept.is_null()))
+            }
+            .boxed()
+        })
+        .await
+    }
+}
