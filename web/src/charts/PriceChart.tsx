@@ -12,15 +12,21 @@ interface Props {
   label: string
   bars: Bar[]
   fills?: Fill[]
+  /** The days that are to be in sight; all of them where none are named. */
+  span?: { from: string; to: string } | null
+  /** A day that stands out. */
+  marked?: string | undefined
   onPick?: (date: string) => void
 }
 
-export function PriceChart({ label, bars, fills = NONE, onPick }: Props) {
+export function PriceChart({ label, bars, fills = NONE, span = null, marked, onPick }: Props) {
   const t = useText()
   const language = useLanguage()
   const settings = useSettings()
   const box = useRef<HTMLDivElement>(null)
   const heard = useRef(onPick)
+  // What was in sight of these bars: choosing a day that is in sight moves nothing.
+  const seen = useRef<{ bars: Bar[]; from: string; to: string } | null>(null)
   useEffect(() => {
     heard.current = onPick
   })
@@ -63,13 +69,26 @@ export function PriceChart({ label, bars, fills = NONE, onPick }: Props) {
       color: resolved('--accent'),
       text: `${mark.buys ? '+' : '−'}${Math.round(mark.quantity * 100) / 100}`,
     }))
+    if (marked !== undefined && known.some((bar) => bar.date === marked)) {
+      drawnMarks.push({ time: marked as Time, position: 'aboveBar', shape: 'circle', color: resolved('--accent'), text: marked })
+      drawnMarks.sort((a, b) => String(a.time).localeCompare(String(b.time)))
+    }
     createSeriesMarkers(main, drawnMarks)
-    chart.timeScale().fitContent()
+    const before = seen.current
+    const stays = before !== null && before.bars === bars && (marked === undefined || (before.from <= marked && marked <= before.to))
+    const near = span ?? (stays ? before : marked === undefined ? null : around(known, marked))
+    if (near && known.some((bar) => bar.date >= near.from) && known.some((bar) => bar.date <= near.to)) {
+      chart.timeScale().setVisibleRange({ from: near.from as Time, to: near.to as Time })
+    } else chart.timeScale().fitContent()
     chart.subscribeClick((event) => {
       if (typeof event.time === 'string') heard.current?.(event.time)
     })
-    return () => chart.remove()
-  }, [bars, fills, language, settings])
+    return () => {
+      const range = chart.timeScale().getVisibleRange()
+      seen.current = range ? { bars, from: String(range.from), to: String(range.to) } : null
+      chart.remove()
+    }
+  }, [bars, fills, language, settings, span, marked])
 
   return (
     <figure className="chart">
@@ -78,5 +97,16 @@ export function PriceChart({ label, bars, fills = NONE, onPick }: Props) {
     </figure>
   )
 }
+
+/** Some bars before and after a day. */
+function around(bars: Bar[], day: string): { from: string; to: string } | null {
+  const at = bars.findIndex((bar) => bar.date >= day)
+  if (at < 0) return null
+  const from = bars[Math.max(0, at - AROUND)]
+  const to = bars[Math.min(bars.length - 1, at + AROUND)]
+  return from && to ? { from: from.date, to: to.date } : null
+}
+
+const AROUND = 60
 
 const NONE: Fill[] = []

@@ -25,6 +25,7 @@ export function makeFormat(locale: string) {
   const weekday = new Intl.DateTimeFormat(locale, { weekday: 'short', timeZone: 'UTC' })
   const instants = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' })
   const clocks = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' })
+  const zoned = new Map<string, Intl.DateTimeFormat>()
   const ago = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
   const at = (text: string | null | undefined) => {
     const date = text ? new Date(text) : null
@@ -92,6 +93,15 @@ export function makeFormat(locale: string) {
       const date = at(text)
       return date ? instants.format(date) : ABSENT
     },
+    /** An instant of the market, in the exchange's zone, which it names; UTC where that is not known. */
+    instantIn: (text: string | null | undefined, zone: string | null | undefined) => {
+      const date = at(text)
+      if (!date) return ABSENT
+      const key = zone ?? 'UTC'
+      let format = zoned.get(key)
+      if (!format) zoned.set(key, (format = inZone(locale, key)))
+      return format.format(date)
+    },
     clock: (text: string | null | undefined) => {
       const date = at(text)
       return date ? clocks.format(date) : ABSENT
@@ -112,6 +122,16 @@ export function makeFormat(locale: string) {
       if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`
       return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
     },
+  }
+}
+
+function inZone(locale: string, timeZone: string): Intl.DateTimeFormat {
+  const parts = { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const
+  try {
+    return new Intl.DateTimeFormat(locale, { ...parts, timeZone })
+  } catch {
+    // A zone that this browser does not know.
+    return new Intl.DateTimeFormat(locale, { ...parts, timeZone: 'UTC' })
   }
 }
 

@@ -1,8 +1,10 @@
 // English, and the list of all keys.
+import { enLineage } from './en.lineage'
 import { enViews } from './en.views'
 
 export const en = {
   ...enViews,
+  ...enLineage,
 
   'nav.label': 'Views',
   'nav.skip': 'Skip to the content',

@@ -1,9 +1,11 @@
 // Chinese.
 import type { en } from './en'
+import { zhLineage } from './zh.lineage'
 import { zhViews } from './zh.views'
 
 export const zh: Record<keyof typeof en, string> = {
   ...zhViews,
+  ...zhLineage,
 
   'nav.label': '视图',
   'nav.skip': '跳到正文',
