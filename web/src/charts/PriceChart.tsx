@@ -38,8 +38,12 @@ export function PriceChart({ label, bars, fills = NONE, span = null, marked, onP
     const down = resolved('--down')
     const known = bars.filter((bar) => bar.close != null)
     const drawn = { priceLineVisible: false, lastValueVisible: true }
+    const before = seen.current
+    const stays = before !== null && before.bars === bars && (marked === undefined || (before.from <= marked && marked <= before.to))
+    const near = span ?? (stays ? before : marked === undefined ? null : around(known, marked))
+    const inSight = near ? known.filter((bar) => bar.date >= near.from && bar.date <= near.to).length : known.length
     const main =
-      known.length > 1500
+      inSight > 1500
         ? chart.addSeries(LineSeries, { ...drawn, color: resolved('--series-1'), lineWidth: 1 })
         : chart.addSeries(CandlestickSeries, { ...drawn, upColor: up, downColor: down, wickUpColor: up, wickDownColor: down, borderVisible: false })
     main.setData(
@@ -74,9 +78,6 @@ export function PriceChart({ label, bars, fills = NONE, span = null, marked, onP
       drawnMarks.sort((a, b) => String(a.time).localeCompare(String(b.time)))
     }
     createSeriesMarkers(main, drawnMarks)
-    const before = seen.current
-    const stays = before !== null && before.bars === bars && (marked === undefined || (before.from <= marked && marked <= before.to))
-    const near = span ?? (stays ? before : marked === undefined ? null : around(known, marked))
     if (near && known.some((bar) => bar.date >= near.from) && known.some((bar) => bar.date <= near.to)) {
       chart.timeScale().setVisibleRange({ from: near.from as Time, to: near.to as Time })
     } else chart.timeScale().fitContent()

@@ -30,7 +30,7 @@ export function DataPage() {
       {found.error && <Failed error={found.error} retry={() => void found.refetch()} />}
       {found.data && all.length === 0 && <Empty title={t('data.empty')} command="papertape data import FILE… --name NAME" />}
       {all.length > 0 && (
-        <div className="split">
+        <div className="split data-split">
           <nav className="panel list" aria-label={t('data.title')}>
             {all.map((one) => (
               <button key={one.hash} type="button" className="list-item" aria-current={one === chosen ? 'true' : undefined} onClick={() => void navigate({ search: { dataset: one.hash } })}>

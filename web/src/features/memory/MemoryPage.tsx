@@ -2,7 +2,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react'
-import { archives, openPositions, rounds, trades, type TradesFilter } from '@/server/queries'
+import { archives, jobs, openPositions, rounds, trades, type TradesFilter } from '@/server/queries'
 import type { Trades } from '@/server/types'
 import { useText, useWord } from '@/shared/i18n'
 import { isTyping } from '@/shared/keys'
@@ -27,11 +27,7 @@ export function MemoryPage() {
           <h1>{t('memory.title')}</h1>
           <p className="second">{t('memory.what')}</p>
         </div>
-        {(search.model || search.job) && (
-          <button type="button" className="button small" onClick={() => void navigate({ search: (now) => ({ ...now, model: undefined, job: undefined, id: undefined }) })}>
-            {t('memory.of', { what: search.model ?? search.job?.slice(0, 8) ?? '' })} ×
-          </button>
-        )}
+        <Whose job={search.job} model={search.model} onChange={(part) => void navigate({ search: (now) => ({ ...now, ...part, id: undefined }) })} />
       </div>
       <Tabs<Tab>
         label={t('memory.title')}
@@ -44,6 +40,35 @@ export function MemoryPage() {
         {tab === 'rounds' && <Rounds filter={filter} id={search.id} />}
         {tab === 'archives' && <Archives filter={filter} />}
       </Tabs>
+    </div>
+  )
+}
+
+/** Of which run and agent. */
+function Whose({ job, model, onChange }: { job: string | undefined; model: string | undefined; onChange: (part: { job?: string | undefined; model?: string | undefined }) => void }) {
+  const t = useText()
+  const found = useInfiniteQuery(jobs({ kind: 'simulate' }))
+  const runs = found.data?.pages.flatMap((page) => page.jobs) ?? []
+  const chosen = runs.find((run) => run.job_id === job)
+  const agents = [...new Set((chosen ? [chosen] : runs).flatMap((run) => run.simulation?.agents.map((agent) => agent.name) ?? []))]
+  if (model !== undefined && !agents.includes(model)) agents.push(model)
+  return (
+    <div className="row wrap">
+      <select className="select short" aria-label={t('given.to.run')} value={job ?? ''} onChange={(event) => onChange({ job: event.target.value || undefined })}>
+        <option value="">{t('memory.run.any')}</option>
+        {job !== undefined && !chosen && <option value={job}>{job.slice(0, 8)}</option>}
+        {runs.map((run) => (
+          <option key={run.job_id} value={run.job_id}>
+            {`${run.simulation?.symbols.slice(0, 4).join(', ') ?? run.kind} ${run.simulation?.start_date ?? ''} – ${run.simulation?.end_date ?? ''} · ${run.job_id.slice(0, 8)}`}
+          </option>
+        ))}
+      </select>
+      <select className="select short" aria-label={t('runs.agent')} value={model ?? ''} onChange={(event) => onChange({ model: event.target.value || undefined })}>
+        <option value="">{t('memory.agent.any')}</option>
+        {agents.map((agent) => (
+          <option key={agent}>{agent}</option>
+        ))}
+      </select>
     </div>
   )
 }

@@ -40,7 +40,7 @@ function Card({ head, memory, marked, children }: CardProps) {
       {children}
       {memory && (
         <div>
-          <button type="button" className="button small plain" aria-expanded={open} onClick={() => setOpen(!open)}>
+          <button type="button" className="link-button" aria-expanded={open} onClick={() => setOpen(!open)}>
             {t('given.to')}
           </button>
         </div>

@@ -101,7 +101,7 @@ function Agent({ agent, options, wrong, removable, onChange, onRemove }: AgentPr
           <Icon name="close" />
         </button>
       </div>
-      {problem && <span className="hint warn-text">{problem}</span>}
+      {problem && !wrong && <span className="hint warn-text">{problem}</span>}
       {agent.kind === 'desk' && <DeskFields agent={agent} options={options} wrong={wrong} onChange={onChange} />}
     </div>
   )
@@ -161,6 +161,7 @@ interface ModelProps {
 
 /** A model by its name: any may be typed, those that are known are offered. */
 function ModelInput({ label, value, placeholder = 'provider::model', wrong, onChange }: ModelProps) {
+  const bad = wrong !== undefined && (value !== '' || placeholder === 'provider::model')
   return (
     <input
       className="input mono"
@@ -170,8 +171,8 @@ function ModelInput({ label, value, placeholder = 'provider::model', wrong, onCh
       value={value}
       spellCheck={false}
       autoComplete="off"
-      aria-invalid={wrong ? true : undefined}
-      aria-describedby={wrong ? WRONG : undefined}
+      aria-invalid={bad ? true : undefined}
+      aria-describedby={bad ? WRONG : undefined}
       onChange={(event) => onChange(event.target.value)}
     />
   )

@@ -54,7 +54,8 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
   useEffect(() => {
     if (first === undefined || (tried === 0 && !refused)) return
     const place = form.current?.querySelector<HTMLElement>(`[data-field="${first}"]`)
-    place?.querySelector<HTMLElement>('input, select')?.focus()
+    const input = place?.querySelector<HTMLElement>('[aria-invalid]') ?? place?.querySelector<HTMLElement>('input, select')
+    input?.focus()
     place?.scrollIntoView({ block: 'nearest' })
     // Once for each time that it is sent or refused.
     // eslint-disable-next-line react-hooks/exhaustive-deps

@@ -46,9 +46,9 @@ export function LineageView({ trade, lineage, market, dataset, zone, onGo, onMem
             <span className="quiet">#{trade.order_id}</span>
             {lineage.reason && <p>{lineage.reason}</p>}
             {lineage.cuts.map((cut) => (
-              <p key={cut.code + cut.message}>
+              <div key={cut.code + cut.message}>
                 <Tag>{cut.code}</Tag> {cut.message} <Numbers numbers={cut.numbers} />
-              </p>
+              </div>
             ))}
           </>
         ) : (

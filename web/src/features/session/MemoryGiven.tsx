@@ -79,7 +79,7 @@ function Item({ item, session, zone, marked }: { item: GivenItem; session: Sessi
         <span className="quiet">{t('shown.known', { at: format.instantIn(item.known_at, zone) })}</span>
         {item.job_id && <Tag>{t('memory.given.from', { job: item.job_id.slice(0, 8) })}</Tag>}
         <span className="grow" />
-        <button type="button" className="button small plain" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <button type="button" className="link-button" aria-expanded={open} onClick={() => setOpen(!open)}>
           {t('given.to')}
         </button>
       </div>

@@ -49,7 +49,7 @@ function Fills({ session, day, steps, exposures, given, market, open, dataset, z
   const [shown, setShown] = useState<string | null>(open ?? String(day.trades[0]?.action_id ?? ''))
   const why = (trade: Trade) => lineageOf(trade, session, day, steps, exposures, given)
   return (
-    <div className="scroll-x">
+    <div className="fills-box">
       <table className="grid-table">
         <thead>
           <tr>

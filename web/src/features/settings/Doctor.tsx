@@ -52,7 +52,7 @@ function Look({ finding }: { finding: Finding }) {
   const t = useText()
   const word = useWord()
   return (
-    <li className={`look ${finding.state}`}>
+    <li className={`look look-${finding.state}`}>
       <span className="look-mark" aria-hidden="true">
         {MARK[finding.state]}
       </span>

@@ -49,6 +49,8 @@ export function ShownTo({ filter, zone }: Props) {
 function Row({ row, zone }: { row: ShownSession; zone: Props['zone'] }) {
   const format = useFormat()
   const first = row.reads[0]
+  // A step may have read it more than once, as bars and for an indicator.
+  const steps = row.reads.filter((read, at) => row.reads.findIndex((other) => other.path === read.path) === at)
   const params = { jobId: row.job_id, date: row.date, model: row.model }
   return (
     <tr>
@@ -63,13 +65,13 @@ function Row({ row, zone }: { row: ShownSession; zone: Props['zone'] }) {
         </span>
       </td>
       <td>
-        <span className="row wrap">
-          {row.reads.slice(0, 3).map((read) => (
-            <Link key={read.path} to="/app/runs/$jobId/$date/$model" params={params} search={placeOfRead(read)} title={read.path} className="nowrap">
+        <span className="row nowrap" title={steps.map((read) => read.path).join('\n')}>
+          {steps.slice(0, 1).map((read) => (
+            <Link key={read.path} to="/app/runs/$jobId/$date/$model" params={params} search={placeOfRead(read)}>
               <Read read={read} />
             </Link>
           ))}
-          {row.read_count > 3 && <span className="quiet tnum">+{row.read_count - 3}</span>}
+          {steps.length > 1 && <span className="quiet tnum">+{steps.length - 1}</span>}
         </span>
       </td>
       <td className="num">{format.count(row.read_count)}</td>

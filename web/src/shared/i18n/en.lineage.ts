@@ -17,6 +17,8 @@ export const enLineage = {
   'session.decisions.why': 'Research Manager: {recommendation}; Trader: {action}',
   'session.undecided': 'no decision',
 
+  'memory.run.any': 'All runs',
+  'memory.agent.any': 'All agents',
   'memory.trader_round': 'Round',
   'memory.open_position_context': 'Thesis of open position',
   'memory.trade': 'Lesson',

@@ -19,6 +19,8 @@ export const zhLineage: Record<keyof typeof enLineage, string> = {
   'session.decisions.why': '研究经理：{recommendation}；交易员：{action}',
   'session.undecided': '无决策',
 
+  'memory.run.any': '全部运行',
+  'memory.agent.any': '全部智能体',
   'memory.trader_round': '轮次记忆',
   'memory.open_position_context': '持仓开仓依据',
   'memory.trade': '交易教训',
