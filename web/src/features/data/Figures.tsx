@@ -115,7 +115,7 @@ function Table({ dataset, first, rows, found }: TableProps) {
             <th>{first}</th>
             {named && <th>{t('data.metric')}</th>}
             <th>{t('data.period')}</th>
-            <th className="num">{t('word.value')}</th>
+            <th className="num">{t('data.value')}</th>
             <th>{t('data.unit')}</th>
             <th>{t('data.published')}</th>
             <th>
@@ -136,7 +136,7 @@ function Table({ dataset, first, rows, found }: TableProps) {
                   <td className="second">{row.unit}</td>
                   <td className="tnum nowrap second">{format.instantIn(row.publishedAt, dataset.zone)}</td>
                   <td className="num">
-                    <button type="button" className="button small plain" aria-expanded={open} onClick={() => void navigate({ search: (now) => ({ ...now, item: open ? undefined : row.id }), replace: true, resetScroll: false })}>
+                    <button type="button" className="link-button nowrap" aria-expanded={open} onClick={() => void navigate({ search: (now) => ({ ...now, item: open ? undefined : row.id }), replace: true, resetScroll: false })}>
                       {t('given.to')}
                     </button>
                   </td>

@@ -43,7 +43,7 @@ function Item({ item, dataset, open, onOpen }: { item: NewsItem; dataset: Datase
   return (
     <li className={open ? 'marked' : ''}>
       <button type="button" className="fact" aria-expanded={open} onClick={() => onOpen(!open)}>
-        <span className="tnum second nowrap">{format.instantIn(item.published_at, dataset.zone)}</span>
+        <span className="tnum second nowrap fact-when">{format.instantIn(item.published_at, dataset.zone)}</span>
         <span className="grow">{item.headline}</span>
         {item.symbols.slice(0, 4).map((symbol) => (
           <Tag key={symbol}>{symbol}</Tag>

@@ -53,6 +53,7 @@ export const enLineage = {
   'data.figures.none': 'Nothing matches',
   'data.metric': 'Figure',
   'data.period': 'Period',
+  'data.value': 'Value',
   'data.unit': 'Unit',
   'data.published': 'Published',
 

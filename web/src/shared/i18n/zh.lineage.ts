@@ -55,6 +55,7 @@ export const zhLineage: Record<keyof typeof enLineage, string> = {
   'data.figures.none': '没有匹配的内容',
   'data.metric': '指标',
   'data.period': '期间',
+  'data.value': '数值',
   'data.unit': '单位',
   'data.published': '发布时间',
 
