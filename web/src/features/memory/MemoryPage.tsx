@@ -81,7 +81,15 @@ function useUntil(id: string | undefined, isThere: boolean, found: { hasNextPage
   }, [id, isThere, hasNextPage, isFetching, fetchNextPage])
 }
 
+/** The markets of runs, by their ids. */
+function useMarkets(): Map<string, string> {
+  const found = useInfiniteQuery(jobs({ kind: 'simulate' }))
+  const runs = found.data?.pages.flatMap((page) => page.jobs) ?? []
+  return new Map(runs.flatMap((run) => (run.simulation ? [[run.job_id, run.simulation.market] as const] : [])))
+}
+
 function Reflections() {
+  const markets = useMarkets()
   const t = useText()
   const word = useWord()
   const navigate = useNavigate({ from: '/app/memory' })
@@ -131,7 +139,7 @@ function Reflections() {
       )}
       <div className="cards">
         {rows.map((row) => (
-          <ReflectionCard key={`${row.job_id} ${row.model} ${row.trade_id}`} row={row} marked={search.id === String(row.trade_id) && search.job !== undefined} />
+          <ReflectionCard key={`${row.job_id} ${row.model} ${row.trade_id}`} row={row} market={markets.get(row.job_id)} marked={search.id === String(row.trade_id) && search.job !== undefined} />
         ))}
       </div>
       <More has={found.hasNextPage} busy={found.isFetchingNextPage} onMore={() => void found.fetchNextPage()} />

@@ -52,10 +52,12 @@ function Card({ head, memory, marked, children }: CardProps) {
 
 interface RowProps<T> {
   row: T
+  /** The market of its run, whose money it is; absent: not known, and no currency is named. */
+  market?: string | undefined
   marked?: boolean
 }
 
-export function ReflectionCard({ row, marked }: RowProps<Reflection>) {
+export function ReflectionCard({ row, market = '', marked }: RowProps<Reflection>) {
   const t = useText()
   const word = useWord()
   const format = useFormat()
@@ -68,7 +70,7 @@ export function ReflectionCard({ row, marked }: RowProps<Reflection>) {
         <>
           <b>{row.symbol}</b>
           <span className={`act ${row.side}`}>{word('side', row.side)}</span>
-          <span className={`tnum ${signClass(row.pnl)}`}>{format.gain(row.pnl)}</span>
+          <span className={`tnum ${signClass(row.pnl)}`}>{format.gain(row.pnl, market)}</span>
           {row.return_pct != null && <span className={`tnum ${signClass(row.return_pct)}`}>{format.change(row.return_pct / 100)}</span>}
           <span className="second tnum">{t('memory.held', { days: row.holding_days })}</span>
           <span className="grow" />
