@@ -1,5 +1,4 @@
-import { screen, waitFor } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
+import { fireEvent, screen, waitFor } from '@testing-library/react'
 import { http, HttpResponse } from 'msw'
 import { beforeEach, expect, it } from 'vitest'
 import { answers, network } from '@/test/network'
@@ -44,10 +43,9 @@ it('shows what the server refuses at its field, also where that is folded away, 
   )
   await show(<NewRun onClose={() => undefined} />)
   const symbols = await screen.findByLabelText('Symbols')
-  await userEvent.clear(symbols)
-  await userEvent.type(symbols, 'sym1, SYM2 ')
+  fireEvent.change(symbols, { target: { value: 'sym1, SYM2 ' } })
   expect((symbols as HTMLInputElement).value).toBe('sym1, SYM2 ')
-  await userEvent.click(screen.getByRole('button', { name: 'Start the run' }))
+  fireEvent.submit(screen.getByRole('button', { name: 'Start the run' }).closest('form') as HTMLFormElement)
   const said = await screen.findByText('5 is above 4')
   expect(sent).toMatchObject({ symbols: ['SYM1', 'SYM2'], agents: [{ model: 'house::momentum', kind: 'solo' }] })
   expect(said.closest('details')?.open).toBe(true)
@@ -59,17 +57,16 @@ it('shows what the server refuses at its field, also where that is folded away, 
 it('names symbols that the dataset does not have, and sends nothing', async () => {
   await show(<NewRun onClose={() => undefined} />)
   const symbols = await screen.findByLabelText('Symbols')
-  await userEvent.clear(symbols)
-  await userEvent.type(symbols, 'SYM1, NOPE')
-  await userEvent.click(screen.getByRole('button', { name: 'Start the run' }))
+  fireEvent.change(symbols, { target: { value: 'SYM1, NOPE' } })
+  fireEvent.submit(screen.getByRole('button', { name: 'Start the run' }).closest('form') as HTMLFormElement)
   expect(await screen.findByText('Not in this dataset: NOPE')).toBeTruthy()
 })
 
 it('has a desk’s models, analysts and rounds, and says that a key is not there', async () => {
   await show(<NewRun onClose={() => undefined} />)
-  await userEvent.selectOptions(await screen.findByLabelText('Kind'), 'desk')
-  await userEvent.type(screen.getByLabelText('Deep model', { selector: 'input' }), 'openai::gpt-5')
+  fireEvent.change(await screen.findByLabelText('Kind'), { target: { value: 'desk' } })
+  fireEvent.change(screen.getByLabelText('Deep model', { selector: 'input' }), { target: { value: 'openai::gpt-5' } })
   expect(screen.getByText('the key of the provider is not set')).toBeTruthy()
-  await userEvent.click(screen.getByLabelText('News'))
+  fireEvent.click(screen.getByLabelText('News'))
   expect(screen.getByText(/--agent desk --deep openai::gpt-5 --analysts market,social,fundamentals/)).toBeTruthy()
 })
