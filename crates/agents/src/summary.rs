@@ -1,7 +1,8 @@
 //! Summaries of what an agent said: one or two sentences by the same model, for people who skim.
 
 use crate::config::{AgentConfig, AgentKind, Language};
-use crate::desk::roles::{PortfolioManager, Role as _, Seat, Trader};
+use crate::desk::answer::{PortfolioDecision, ResearchPlan, Structured as _, TraderProposal};
+use crate::desk::roles::{PortfolioManager, ResearchManager, Role as _, Seat, Trader};
 use crate::prompt::{PromptError, PromptSet};
 use papertape_core::message::{Message, ModelRequest, ToolChoice};
 use papertape_core::tape::StepPath;
@@ -14,8 +15,40 @@ pub const LIMIT_CHARS: usize = 2_000;
 /// all; of a desk, what Traders proposed and Portfolio Managers decided, which sums up the rest.
 #[must_use]
 pub fn is_read_for_session(agent: &AgentConfig, path: &StepPath) -> bool {
-    let of = |seat: &Seat| path.node().strip_prefix(seat.node).is_some_and(|rest| rest.starts_with('#'));
-    agent.kind == AgentKind::Solo || of(Trader.seat()) || of(PortfolioManager.seat())
+    agent.kind == AgentKind::Solo || sits(path, Trader.seat()) || sits(path, PortfolioManager.seat())
+}
+
+/// Is it a step of who sits there?
+fn sits(path: &StepPath, seat: &Seat) -> bool {
+    path.node().strip_prefix(seat.node).is_some_and(|rest| rest.starts_with('#'))
+}
+
+/// What was said in a step, as it is summarised: an answer that has a form as the sentences that are in it,
+/// with its instrument and what it comes to in front; everything else as it is.
+#[must_use]
+pub fn told(path: &StepPath, content: String) -> String {
+    let told = if sits(path, PortfolioManager.seat()) {
+        PortfolioDecision::parse(&content).ok().map(|decision| {
+            let rating = decision.rating.as_str();
+            format!("{rating}.\n{}\n{}", decision.executive_summary, decision.investment_thesis)
+        })
+    } else if sits(path, Trader.seat()) {
+        let read = TraderProposal::parse(&content).ok();
+        read.map(|proposal| format!("{}.\n{}", proposal.action.as_str(), proposal.reasoning))
+    } else if sits(path, ResearchManager.seat()) {
+        ResearchPlan::parse(&content).ok().map(|plan| {
+            let rating = plan.recommendation.as_str();
+            format!("{rating}.\n{}\n{}", plan.rationale, plan.strategic_actions)
+        })
+    } else {
+        None
+    };
+    let symbol = path.scope().rsplit_once('/').map(|(symbol, _)| symbol);
+    match (told, symbol) {
+        (Some(told), Some(symbol)) => format!("{symbol}: {told}"),
+        (Some(told), None) => told,
+        (None, _) => content,
+    }
 }
 
 /// The request that summarises one message.

@@ -33,6 +33,9 @@ pub use settings::{ChatSettings, JobsSettings, Settings};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
+    /// The file that it was read from; no key of its own.
+    #[serde(skip)]
+    pub file: Option<PathBuf>,
     /// Where everything is kept. Made with mode 0700 where it is not there.
     pub data_dir: PathBuf,
     /// Where imported datasets are kept; absent: `datasets` in the data directory.
@@ -219,6 +222,7 @@ impl Default for WorkerConfig {
 impl Default for Config {
     fn default() -> Self {
         Self {
+            file: None,
             data_dir: PathBuf::from("papertape-data"),
             datasets_dir: None,
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
@@ -246,6 +250,9 @@ impl Default for Config {
     }
 }
 
+/// Market profiles that need no config.
+const PRESETS: [&str; 3] = ["us_equity", "cn_a_share", "crypto"];
+
 impl Config {
     /// Reads the file (`file`, else `PAPERTAPE_CONFIG`, else `papertape.toml` here if there is one) and
     /// the `PAPERTAPE_*` variables over it; `__` goes a level down (`PAPERTAPE_WORKER__LEASE_SECS`).
@@ -254,7 +261,8 @@ impl Config {
     /// A file that is not there or is no TOML, a key that is not known (with the nearest that is), a
     /// value that does not fit.
     pub fn load(file: Option<&Path>) -> Result<Self> {
-        let config: Self = load::figment(file)?.extract().map_err(explain::explain)?;
+        let mut config: Self = load::figment(file)?.extract().map_err(explain::explain)?;
+        config.file = file_in_use(file);
         config.check()?;
         Ok(config)
     }
@@ -263,6 +271,12 @@ impl Config {
     #[must_use]
     pub fn datasets_dir(&self) -> PathBuf {
         self.datasets_dir.clone().unwrap_or_else(|| self.data_dir.join("datasets"))
+    }
+
+    /// The names of all market profiles: the presets, and the config's own.
+    pub fn market_names(&self) -> impl Iterator<Item = &str> {
+        let own = self.markets.keys().map(String::as_str);
+        PRESETS.into_iter().chain(own.filter(|name| !PRESETS.contains(name)))
     }
 
     /// The market profile of this name: one of the config's own, or a preset.
@@ -274,8 +288,7 @@ impl Config {
             return Ok(profile.clone());
         }
         MarketProfile::preset(name).ok_or_else(|| {
-            let own = self.markets.keys().map(String::as_str);
-            let known: Vec<&str> = ["us_equity", "cn_a_share", "crypto"].into_iter().chain(own).collect();
+            let known: Vec<&str> = self.market_names().collect();
             format!("there is no market `{name}`; there are: {}", known.join(", "))
         })
     }

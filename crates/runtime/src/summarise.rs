@@ -7,7 +7,7 @@ use crate::load::{self, stop_of};
 use futures::StreamExt as _;
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::POST;
-use papertape_agents::summary::{is_read_for_session, message_request, session_request};
+use papertape_agents::summary::{is_read_for_session, message_request, session_request, told};
 use papertape_core::id::JobId;
 use papertape_core::message::{ModelReply, ModelRequest};
 use papertape_core::record::{SessionId, Write};
@@ -77,7 +77,7 @@ fn said(rows: Vec<papertape_core::record::TapeRow>) -> Vec<(StepPath, String)> {
         .filter(|row| !row.path.is_within(POST))
         .filter_map(|row| {
             let reply: ModelReply = serde_json::from_value(row.outcome?).ok()?;
-            Some((row.path, reply.text)).filter(|(_, text)| !text.trim().is_empty())
+            (!reply.text.trim().is_empty()).then(|| (row.path.clone(), told(&row.path, reply.text)))
         })
         .collect()
 }

@@ -52,9 +52,10 @@ pub use papertape_core::page::{Page, PageRequest};
 pub use portable::{FileReport, PortableFiles, Projector};
 pub use read::{
     AnalysisFilter, ArchiveRow, Close, CompletedDay, Counts, DailyValue, DayCounts, DayRow, ExposureView,
-    Figures, GivenMemory, Instructions, JobCurves, JobDetails, JobEvent, JobFilter, JobOverview, JobTail,
-    MemoryFilter, MessageView, NewestJob, Remembered, ResultFilter, SessionBrief, SessionFilter,
-    SessionResult, SessionView, StepView, TradeFilter, Used,
+    Figures, GivenFilter, GivenMemory, Instructions, JobCurves, JobDetails, JobEvent, JobFilter, JobOverview,
+    JobTail, MemoryFilter, MessageView, NewestJob, OrderPlace, Placed, Remembered, ResultFilter, SessionBrief,
+    SessionFilter, SessionResult, SessionView, ShownFilter, ShownRead, ShownSession, Shows, StepView,
+    TradeFilter, Used,
 };
 pub use store::{Store, Target};
 pub use vectors::{StoredVector, VectorFor};

@@ -56,6 +56,12 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0006_job_configs.sql"),
         postgres: include_str!("../migrations/postgres/0006_job_configs.sql"),
     },
+    Migration {
+        version: 7,
+        name: "shown",
+        sqlite: include_str!("../migrations/sqlite/0007_shown.sql"),
+        postgres: include_str!("../migrations/postgres/0007_shown.sql"),
+    },
 ];
 
 const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_version (

@@ -35,18 +35,26 @@ const run = createRoute({
 const session = createRoute({
   getParentRoute: () => root,
   path: '/app/runs/$jobId/$date/$model',
-  validateSearch: (search): { symbol?: string; node?: string; view?: string; order?: string } => ({
+  validateSearch: (search): { symbol?: string; node?: string; view?: string; order?: string; at?: string; item?: string } => ({
     symbol: text(search.symbol),
     node: text(search.node),
     view: text(search.view),
     order: search.order === undefined ? undefined : String(search.order),
+    at: search.at === undefined ? undefined : String(search.at),
+    item: text(search.item),
   }),
   component: lazyRouteComponent(() => import('@/features/session/SessionPage'), 'SessionPage'),
+})
+// A session by its number alone leads to its own address.
+const numbered = createRoute({
+  getParentRoute: () => root,
+  path: '/app/sessions/$sessionId',
+  component: lazyRouteComponent(() => import('@/features/session/NumberedSession'), 'NumberedSession'),
 })
 const memory = createRoute({
   getParentRoute: () => root,
   path: '/app/memory',
-  validateSearch: (search): { tab?: string; query?: string; symbol?: string; side?: string; tag?: string; model?: string; job?: string } => ({
+  validateSearch: (search): { tab?: string; query?: string; symbol?: string; side?: string; tag?: string; model?: string; job?: string; id?: string } => ({
     tab: text(search.tab),
     query: text(search.query),
     symbol: text(search.symbol),
@@ -54,15 +62,22 @@ const memory = createRoute({
     tag: text(search.tag),
     model: text(search.model),
     job: text(search.job),
+    id: search.id === undefined ? undefined : String(search.id),
   }),
   component: lazyRouteComponent(() => import('@/features/memory/MemoryPage'), 'MemoryPage'),
 })
 const data = createRoute({
   getParentRoute: () => root,
   path: '/app/data',
-  validateSearch: (search): { dataset?: string; symbol?: string } => ({
+  validateSearch: (search): { dataset?: string; symbol?: string; tab?: string; day?: string; from?: string; to?: string; item?: string; series?: string } => ({
     dataset: text(search.dataset),
     symbol: text(search.symbol),
+    tab: text(search.tab),
+    day: text(search.day),
+    from: text(search.from),
+    to: text(search.to),
+    item: search.item === undefined ? undefined : String(search.item),
+    series: text(search.series),
   }),
   component: lazyRouteComponent(() => import('@/features/data/DataPage'), 'DataPage'),
 })
@@ -93,7 +108,7 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import('@/features/settings/SettingsPage'), 'SettingsPage'),
 })
 
-const tree = root.addChildren([home, app, runs, run, session, memory, data, profiles, chat, plans, settings])
+const tree = root.addChildren([home, app, runs, run, session, numbered, memory, data, profiles, chat, plans, settings])
 
 export function makeRouter() {
   return createRouter({

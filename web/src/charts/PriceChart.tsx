@@ -1,6 +1,6 @@
 // An instrument's bars with what was traded on them.
 import { CandlestickSeries, createChart, createSeriesMarkers, HistogramSeries, type IChartApi, type ISeriesApi, type ISeriesMarkersPluginApi, LineSeries, type SeriesMarker, type Time } from 'lightweight-charts'
-import { useEffect, useRef } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import type { Bar } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useLanguage, useText } from '@/shared/i18n'
@@ -13,6 +13,10 @@ interface Props {
   label: string
   bars: Bar[]
   fills?: Fill[]
+  /** The days that are to be in sight; all of them where none are named. */
+  span?: { from: string; to: string } | null
+  /** A day that stands out. */
+  marked?: string | undefined
   onPick?: (date: string) => void
 }
 
@@ -26,7 +30,7 @@ interface Drawn {
 /** Of more bars a line says more than candles a pixel wide. */
 const MOST_CANDLES = 1500
 
-export function PriceChart({ label, bars, fills = NONE, onPick }: Props) {
+export function PriceChart({ label, bars, fills = NONE, span = null, marked, onPick }: Props) {
   const t = useText()
   const format = useFormat()
   const language = useLanguage()
@@ -34,7 +38,11 @@ export function PriceChart({ label, bars, fills = NONE, onPick }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const heard = useRef(onPick)
   const drawn = useRef<Drawn | null>(null)
-  const line = bars.length > MOST_CANDLES
+  // Who comes by a link to a day sees what is near it; choosing a day that is in sight moves nothing.
+  const [first] = useState(marked)
+  const known = useMemo(() => bars.filter((bar) => bar.close != null), [bars])
+  const near = useMemo(() => span ?? (first === undefined ? null : around(known, first)), [span, known, first])
+  const line = (near ? known.filter((bar) => bar.date >= near.from && bar.date <= near.to).length : known.length) > MOST_CANDLES
   useEffect(() => {
     heard.current = onPick
   })
@@ -70,7 +78,6 @@ export function PriceChart({ label, bars, fills = NONE, onPick }: Props) {
   useEffect(() => {
     if (!drawn.current) return
     const { chart, main, volume } = drawn.current
-    const known = bars.filter((bar) => bar.close != null)
     main.setData(
       known.map((bar) => ({
         time: bar.date as Time,
@@ -82,8 +89,15 @@ export function PriceChart({ label, bars, fills = NONE, onPick }: Props) {
       })),
     )
     volume.setData(known.filter((bar) => bar.volume != null).map((bar) => ({ time: bar.date as Time, value: bar.volume ?? 0 })))
-    chart.timeScale().fitContent()
-  }, [bars, language, settings, line])
+    show(chart, known, near)
+  }, [known, near, language, settings, line])
+
+  useEffect(() => {
+    const chart = drawn.current?.chart
+    const seen = chart?.timeScale().getVisibleRange()
+    if (!chart || !seen || marked === undefined) return
+    if (marked < String(seen.from) || marked > String(seen.to)) show(chart, known, around(known, marked))
+  }, [known, marked])
 
   useEffect(() => {
     const all: SeriesMarker<Time>[] = marks(fills).map((mark) => ({
@@ -93,8 +107,12 @@ export function PriceChart({ label, bars, fills = NONE, onPick }: Props) {
       color: resolved('--accent'),
       text: `${mark.buys ? '+' : '−'}${format.quantity(Math.round(mark.quantity * 100) / 100)}`,
     }))
+    if (marked !== undefined && known.some((bar) => bar.date === marked)) {
+      all.push({ time: marked as Time, position: 'aboveBar', shape: 'circle', color: resolved('--accent'), text: format.day(marked) })
+      all.sort((a, b) => String(a.time).localeCompare(String(b.time)))
+    }
     drawn.current?.marks.setMarkers(all)
-  }, [fills, format, language, settings, line])
+  }, [fills, format, known, marked, language, settings, line])
 
   return (
     <figure className="chart">
@@ -103,5 +121,23 @@ export function PriceChart({ label, bars, fills = NONE, onPick }: Props) {
     </figure>
   )
 }
+
+/** Brings days into sight; all of them, where none of the bars is of these. */
+function show(chart: IChartApi, bars: Bar[], near: { from: string; to: string } | null) {
+  if (near && bars.some((bar) => bar.date >= near.from) && bars.some((bar) => bar.date <= near.to)) {
+    chart.timeScale().setVisibleRange({ from: near.from as Time, to: near.to as Time })
+  } else chart.timeScale().fitContent()
+}
+
+/** Some bars before and after a day. */
+function around(bars: Bar[], day: string): { from: string; to: string } | null {
+  const at = bars.findIndex((bar) => bar.date >= day)
+  if (at < 0) return null
+  const from = bars[Math.max(0, at - AROUND)]
+  const to = bars[Math.min(bars.length - 1, at + AROUND)]
+  return from && to ? { from: from.date, to: to.date } : null
+}
+
+const AROUND = 60
 
 const NONE: Fill[] = []

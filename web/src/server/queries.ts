@@ -3,7 +3,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Task } from './actions'
 import { address, ApiError, read, send, sendOr } from './client'
-import type { Bar, DayResults, Exposure, Health, RangeResults, Session, Step } from './types'
+import type { Bar, Dataset, DayResults, Exposure, Health, RangeResults, Session, ShownAnswer, Step } from './types'
 import { hasStopped } from './types'
 
 const FOR_EVER = Number.POSITIVE_INFINITY
@@ -177,10 +177,96 @@ export const sessionLive = (jobId: string, id: number | undefined, ticker: strin
     },
   })
 
+/** One session's head, by its number. */
+export const sessionHead = (id: number) =>
+  queryOptions({
+    queryKey: ['session', id],
+    queryFn: ({ signal }) => orNull(read('/sessions/{session_id}', { session_id: id }, undefined, signal)),
+  })
+
+/** What was shown, and to whom it is asked. */
+export type ShownFilter = { kind: ShownAnswer['kind'] } & Partial<Record<'dataset' | 'symbol' | 'from' | 'to' | 'news_id' | 'metric' | 'series' | 'period' | 'published_at' | 'memory_id' | 'job_id' | 'model', string>>
+
+/** The sessions that were shown it, the newest first. */
+export const shownTo = (filter: ShownFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['shown', filter],
+    queryFn: ({ pageParam, signal }) => read('/exposures', {}, { ...filter, limit: 25, cursor: pageParam }, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+  })
+
+/** What can be run on this server. */
+export const options = () =>
+  queryOptions({
+    queryKey: ['options'],
+    queryFn: ({ signal }) => read('/simulate/options', {}, undefined, signal),
+    staleTime: 60_000,
+  })
+
+/** The looks of the doctor. They start tool servers, so that they are not repeated by themselves. */
+export const doctor = () =>
+  queryOptions({
+    queryKey: ['doctor'],
+    queryFn: ({ signal }) => read('/doctor', {}, undefined, signal),
+    staleTime: FOR_EVER,
+    retry: false,
+  })
+
+/** One dataset by its hash; `null` where it is not at hand any more. */
+export const dataset = (hash: string) =>
+  queryOptions({
+    queryKey: ['dataset', hash],
+    enabled: hash !== '',
+    staleTime: 60_000,
+    queryFn: ({ signal }) => orNull(read('/datasets/{name}', { name: hash }, undefined, signal)),
+  })
+
+interface FactsFilter {
+  symbol?: string | undefined
+  series?: string | undefined
+}
+
+export const news = (name: string, { symbol }: FactsFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['news', name, symbol],
+    staleTime: FOR_EVER,
+    queryFn: ({ pageParam, signal }) => read('/datasets/{name}/news', { name }, { symbol, limit: 50, cursor: pageParam }, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+  })
+
+export const fundamentals = (name: string, { symbol }: FactsFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['fundamentals', name, symbol],
+    staleTime: FOR_EVER,
+    queryFn: ({ pageParam, signal }) => read('/datasets/{name}/fundamentals', { name }, { symbol, limit: 100, cursor: pageParam }, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+  })
+
+export const macros = (name: string, { series }: FactsFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['macros', name, series],
+    staleTime: FOR_EVER,
+    queryFn: ({ pageParam, signal }) => read('/datasets/{name}/macros', { name }, { series, limit: 100, cursor: pageParam }, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+  })
+
 export const datasets = () =>
   queryOptions({
     queryKey: ['datasets'],
-    queryFn: async ({ signal }) => (await read('/datasets', {}, { limit: 200 }, signal)).datasets,
+    queryFn: async ({ signal }) => {
+      const all: Dataset[] = []
+      let cursor: string | undefined
+      do {
+        const page = await read('/datasets', {}, { limit: 200, cursor }, signal)
+        all.push(...page.datasets)
+        cursor = page.next_cursor ?? undefined
+      } while (cursor)
+      return all
+    },
     staleTime: 60_000,
   })
 

@@ -27,6 +27,7 @@ export function makeFormat(locale: string) {
   const months = new Intl.DateTimeFormat(locale, { year: 'numeric', month: 'long', timeZone: 'UTC' })
   const instants = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' })
   const clocks = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' })
+  const zoned = new Map<string, Intl.DateTimeFormat>()
   const ago = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
   const at = (text: string | null | undefined) => {
     const date = text ? new Date(text) : null
@@ -106,6 +107,15 @@ export function makeFormat(locale: string) {
       const date = at(text)
       return date ? instants.format(date) : ABSENT
     },
+    /** An instant of the market, in the exchange's zone, which it names; UTC where that is not known. */
+    instantIn: (text: string | null | undefined, zone: string | null | undefined) => {
+      const date = at(text)
+      if (!date) return ABSENT
+      const key = zone ?? 'UTC'
+      let format = zoned.get(key)
+      if (!format) zoned.set(key, (format = inZone(locale, key)))
+      return format.format(date)
+    },
     clock: (text: string | null | undefined) => {
       const date = at(text)
       return date ? clocks.format(date) : ABSENT
@@ -137,6 +147,15 @@ const UNITS = {
   en: { ms: ' ms', s: ' s', min: ' min', h: ' h', gap: ' ' },
   zh: { ms: ' 毫秒', s: ' 秒', min: ' 分', h: ' 小时', gap: ' ' },
 } as const
+function inZone(locale: string, timeZone: string): Intl.DateTimeFormat {
+  const parts = { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const
+  try {
+    return new Intl.DateTimeFormat(locale, { ...parts, timeZone })
+  } catch {
+    // A zone that this browser does not know.
+    return new Intl.DateTimeFormat(locale, { ...parts, timeZone: 'UTC' })
+  }
+}
 
 const STEPS = [
   [1, 'second'],

@@ -10,6 +10,8 @@ interface Props {
   showsNodes?: boolean
   /** The step that is to be in sight. */
   focusPath?: string | null | undefined
+  /** The message that is to be in sight, by its number. */
+  focusIndex?: number | null | undefined
   /** Stay at the end while messages come. */
   follows?: boolean
   onPath?: (path: string) => void
@@ -21,7 +23,7 @@ export function matches(message: Message, words: string[]): boolean {
   return words.every((word) => text.includes(word))
 }
 
-export function Transcript({ messages, showsNodes, focusPath, follows, onPath }: Props) {
+export function Transcript({ messages, showsNodes, focusPath, focusIndex, follows, onPath }: Props) {
   const t = useText()
   const [query, setQuery] = useState('')
   const box = useRef<HTMLDivElement>(null)
@@ -39,14 +41,14 @@ export function Transcript({ messages, showsNodes, focusPath, follows, onPath }:
   })
 
   const focused = useMemo(
-    () => (focusPath ? shown.findIndex((message) => message.path === focusPath) : -1),
-    [shown, focusPath],
+    () => shown.findIndex((message) => (focusIndex == null ? focusPath != null && message.path === focusPath : message.message_index === focusIndex)),
+    [shown, focusPath, focusIndex],
   )
   useEffect(() => {
     if (focused >= 0) rows.scrollToIndex(focused, { align: 'start' })
     // Rows are measured as they come; the place is asked for once.
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [focused, focusPath])
+  }, [focused, focusPath, focusIndex])
 
   const atEnd = useRef(true)
   useEffect(() => {

@@ -10,7 +10,7 @@ use std::fmt;
 use std::time::Duration;
 
 /// More rounds than this bring nothing new and cost the whole debate again each.
-const MOST_ROUNDS: u32 = 10;
+pub const MOST_ROUNDS: u32 = 10;
 /// The longest deadline of a node: a day.
 const LONGEST_SECS: u64 = 86_400;
 

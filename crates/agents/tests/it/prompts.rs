@@ -142,3 +142,23 @@ fn rules_say_what_the_market_allows() {
         assert!(!told.contains("  "), "{told}");
     }
 }
+
+/// Goal: a summary reads what was decided about each instrument, and not the form that it was decided in.
+#[test]
+fn decisions_are_summarised_as_sentences() {
+    let decision = r#"{"rating": "Buy", "executive_summary": "The trend is up.", "investment_thesis": "Bull was right.",
+        "price_target": null, "time_horizon": null}"#;
+    let at = |path: &str| papertape_core::tape::StepPath::new(path);
+    let told = |path: &str, text: &str| papertape_agents::summary::told(&at(path), text.to_owned());
+    assert_eq!(
+        told("IBM/Portfolio Manager#1/model#1", decision),
+        "IBM: Buy.\nThe trend is up.\nBull was right."
+    );
+    let proposal = r#"{"action": "Sell", "reasoning": "It has turned."}"#;
+    assert_eq!(told("IBM/Trader#1/model#1", proposal), "IBM: Sell.\nIt has turned.");
+    let plan = r#"{"recommendation": "Hold", "rationale": "Even.", "strategic_actions": "Wait."}"#;
+    assert_eq!(told("IBM/Research Manager#1/model#1", plan), "IBM: Hold.\nEven.\nWait.");
+    // What cannot be read, and what others say, stays as it is.
+    assert_eq!(told("IBM/Trader#1/model#1", "{"), "{");
+    assert_eq!(told("solo#1/model#1", decision), decision);
+}

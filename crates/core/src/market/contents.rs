@@ -44,6 +44,19 @@ impl<'a> Contents<'a> {
         self.0.series.values().map(|series| &series.instrument)
     }
 
+    /// A symbol's daily bars, oldest first, those too that its bars within the day make.
+    #[must_use]
+    pub fn daily_bars(&self, symbol: &Symbol) -> Vec<GivenBar> {
+        let Some(series) = self.0.series.get(symbol) else { return Vec::new() };
+        let bars = all(series);
+        let given = |row: usize| {
+            let bar = bar(&bars, row);
+            let date = day_at(&self.0.days, bars.opens_at.get(row)).date;
+            GivenBar { date, open: bar.open, rest: bar.rest }
+        };
+        (0..bars.opens_at.len()).map(given).collect()
+    }
+
     /// A symbol's daily bars, oldest first, without those that its bars within the day make by
     /// themselves.
     #[must_use]

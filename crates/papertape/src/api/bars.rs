@@ -18,6 +18,8 @@ use utoipa::IntoParams;
 pub(super) struct Params {
     /// Of this instrument.
     symbol: String,
+    /// Of this length within the day (`5m`, `1h`), one of the dataset's `intervals`; absent: of whole days.
+    interval: Option<String>,
     /// From this day on.
     #[serde(default, deserialize_with = "maybe_day")]
     #[param(value_type = Option<String>, format = Date)]
@@ -33,9 +35,9 @@ pub(super) struct Params {
     cursor: Option<String>,
 }
 
-/// An instrument's daily bars, as they were traded
+/// An instrument's bars, as they were traded
 ///
-/// For charts. No agent reads this: what one is shown comes through a view of its instant, in the share
+/// For charts. A day's bar is there too where the dataset has bars within the day alone. No agent reads this: what one is shown comes through a view of its instant, in the share
 /// units of that instant.
 #[utoipa::path(
     get,
@@ -49,6 +51,7 @@ pub(super) async fn bars(
     DatasetPath(name): DatasetPath,
     Query(params): Query<Params>,
 ) -> Result<Json<BarsAnswer>, ApiError> {
-    let Params { symbol, start_date, end_date, limit, cursor } = params;
-    Ok(Json(view::bars(&app, &BarsQuery { dataset: name, symbol, start_date, end_date, limit, cursor })?))
+    let Params { symbol, interval, start_date, end_date, limit, cursor } = params;
+    let query = BarsQuery { dataset: name, symbol, interval, start_date, end_date, limit, cursor };
+    Ok(Json(view::bars(&app, &query)?))
 }

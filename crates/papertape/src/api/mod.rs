@@ -17,8 +17,10 @@ mod dataset;
 mod datasets;
 mod desk;
 mod docs;
+mod doctor;
 mod exposures;
 mod extract;
+mod facts;
 mod guard;
 mod health;
 mod html;
@@ -29,6 +31,7 @@ mod live;
 mod login;
 mod memory;
 mod metrics;
+mod options;
 mod pages;
 mod plan_jobs;
 mod plans;
@@ -37,7 +40,9 @@ mod reasoning;
 mod responses;
 mod results;
 mod resume;
+mod session;
 mod session_memory;
+mod shown;
 mod state;
 mod status;
 mod steps;
@@ -45,7 +50,7 @@ mod stream;
 mod tasks;
 mod trigger;
 
-pub(crate) use trigger::simulation;
+pub(crate) use trigger::{MOST_AGENTS, simulation};
 
 use crate::app::App;
 use crate::config::Config;
@@ -87,6 +92,7 @@ struct Document;
 fn described() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(trigger::trigger))
+        .routes(routes!(options::options))
         .routes(routes!(status::status))
         .routes(routes!(cancel::cancel))
         .routes(routes!(resume::resume))
@@ -112,9 +118,14 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(results::results))
         .routes(routes!(steps::steps))
         .routes(routes!(exposures::exposures))
+        .routes(routes!(shown::shown))
+        .routes(routes!(session::session))
         .routes(routes!(datasets::datasets))
         .routes(routes!(dataset::dataset))
         .routes(routes!(bars::bars))
+        .routes(routes!(facts::news))
+        .routes(routes!(facts::fundamentals))
+        .routes(routes!(facts::macros))
         .routes(routes!(live::live))
         .routes(routes!(live::session_live))
         .routes(routes!(state::state))
@@ -127,6 +138,7 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(session_memory::session_memory))
         .routes(routes!(compare_traces::compare_traces))
         .routes(routes!(health::health))
+        .routes(routes!(doctor::doctor))
         .routes(routes!(access::access))
         .routes(routes!(metrics::metrics))
 }

@@ -24,7 +24,7 @@ use serde_json::{Number, Value};
 use utoipa::ToSchema;
 
 /// The most agents of one job.
-const MOST_AGENTS: usize = 64;
+pub(crate) const MOST_AGENTS: usize = 64;
 /// The largest whole number that every client can send.
 const INT64: u64 = i64::MAX as u64;
 /// The longest deadline.

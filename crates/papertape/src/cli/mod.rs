@@ -31,6 +31,7 @@ mod resume;
 mod run;
 mod serve;
 mod server;
+mod shown;
 mod signals;
 mod summary;
 mod verify;
@@ -98,6 +99,8 @@ enum Command {
     Results(results::ResultsArgs),
     /// Show what agents said and did
     Reasoning(reasoning::ReasoningArgs),
+    /// Show which sessions were shown a bar, a news item, a figure or a memory
+    Shown(shown::ShownArgs),
     /// Show what traders remember, fold it, or compare runs with and without it
     Memory(memory::MemoryArgs),
     /// Run a job again on its tape, calling nothing, and compare
@@ -158,6 +161,7 @@ async fn dispatch(cli: Cli, config: Config) -> Outcome {
         Command::Migrate(args) => Box::pin(migrate::migrate(common, config, args)).await,
         Command::Results(args) => Box::pin(results::results(common, config, args)).await,
         Command::Reasoning(args) => Box::pin(reasoning::reasoning(common, config, args)).await,
+        Command::Shown(args) => Box::pin(shown::shown(common, config, args)).await,
         Command::Memory(args) => Box::pin(memory::memory(common, config, args)).await,
         Command::Replay(args) => Box::pin(replay::replay(common, config, args)).await,
         Command::Resume(args) => Box::pin(resume::resume(common, config, args)).await,

@@ -2,6 +2,8 @@
 //! is no failure of a command, and never a panic.
 
 use super::progress;
+use crate::units::thousands;
+pub(super) use crate::units::{bytes, count};
 use anyhow::{Context as _, Result};
 use comfy_table::{
     Attribute, Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets,
@@ -151,22 +153,6 @@ pub(super) fn money(value: f64) -> String {
     format!("{sign}{}.{cents}", thousands(whole))
 }
 
-/// A count with thousands apart.
-pub(super) fn count(value: u64) -> String {
-    thousands(&value.to_string())
-}
-
-fn thousands(digits: &str) -> String {
-    let mut apart = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            apart.push(',');
-        }
-        apart.push(digit);
-    }
-    apart
-}
-
 /// Seconds for people: `4.2 s`, `3 min 5 s`, `2 h 10 min`.
 pub(super) fn seconds(value: f64) -> String {
     let whole = value.round() as u64;
@@ -176,18 +162,6 @@ pub(super) fn seconds(value: f64) -> String {
         60..3600 => format!("{} min {} s", whole / 60, whole % 60),
         _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
     }
-}
-
-/// Bytes for people.
-pub(super) fn bytes(value: u64) -> String {
-    let mut value = value as f64;
-    for unit in ["B", "KiB", "MiB", "GiB"] {
-        if value < 1024.0 {
-            return if unit == "B" { format!("{value} B") } else { format!("{value:.1} {unit}") };
-        }
-        value /= 1024.0;
-    }
-    format!("{value:.1} TiB")
 }
 
 /// How wide stdout's terminal is; `None` where it is none.

@@ -1,12 +1,13 @@
-//! Daily bars of a dataset, for charts.
+//! Bars of a dataset, for charts.
 
 use super::{ViewError, number};
 use crate::app::App;
 use papertape_core::id::Symbol;
-use papertape_core::market::GivenBar;
-use papertape_core::time::{Date, parse_date};
+use papertape_core::market::{Dataset, GivenBar, Interval, IntradayBar};
+use papertape_core::time::{Date, Timestamp, parse_date};
 use papertape_market::MarketError;
 use serde::Serialize;
+use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// The most bars of one page: twenty years of days.
@@ -19,6 +20,8 @@ pub struct BarsQuery {
     pub dataset: String,
     /// The instrument.
     pub symbol: String,
+    /// Of this length within the day; absent: of whole days.
+    pub interval: Option<String>,
     /// From this day on.
     pub start_date: Option<Date>,
     /// Up to this day, included.
@@ -29,13 +32,15 @@ pub struct BarsQuery {
     pub cursor: Option<String>,
 }
 
-/// A page of daily bars.
+/// A page of bars.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct BarsAnswer {
     /// The dataset's content hash.
     pub dataset: String,
     /// The instrument.
     pub symbol: String,
+    /// How long a bar lasts within the day; `null`: the day.
+    pub interval: Option<String>,
     /// The bars, oldest first.
     pub bars: Vec<BarAnswer>,
     /// How many there are on this page.
@@ -44,11 +49,14 @@ pub struct BarsAnswer {
     pub next_cursor: Option<String>,
 }
 
-/// A daily bar, as it was traded: in no one's share units but its day's.
+/// A bar, as it was traded: in no one's share units but its day's.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct BarAnswer {
     /// Its trading day.
     pub date: Date,
+    /// When it opens, of a bar within the day.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opens_at: Option<Timestamp>,
     /// The first price.
     pub open: f64,
     /// The highest price; this and what follows is `null` where the open alone is known.
@@ -61,38 +69,97 @@ pub struct BarAnswer {
     pub volume: Option<f64>,
 }
 
-/// An instrument's daily bars.
+/// An instrument's bars: of days, those too that its bars within the day make, or of a length within the
+/// day.
 ///
 /// # Errors
-/// No such dataset or instrument; a bad limit or cursor; a dataset that cannot be read.
+/// No such dataset, instrument or length; a bad limit or cursor; a dataset that cannot be read.
 pub fn bars(app: &App, query: &BarsQuery) -> Result<BarsAnswer, ViewError> {
     let limit = query.limit.unwrap_or(MOST_BARS);
     if limit == 0 || limit > MOST_BARS {
         return Err(ViewError::bad("limit", format!("{limit} is not from 1 to {MOST_BARS}")));
     }
-    let wrong = |_| ViewError::bad("cursor", "it is not one of this list's");
-    let from = query.cursor.as_deref().map(parse_date).transpose().map_err(wrong)?.or(query.start_date);
-    let dataset = app.catalogue.open(&query.dataset).map_err(|error| match error {
-        MarketError::NotFound { .. } => ViewError::NotFound(error.to_string()),
-        MarketError::Ambiguous { .. } => ViewError::bad("name", error.to_string()),
-        other => ViewError::Record(other.into()),
-    })?;
-    let symbol = Symbol::from(query.symbol.as_str());
-    if !dataset.all_symbols().any(|known| *known == symbol) {
-        let (name, symbol) = (dataset.name(), query.symbol.escape_default());
-        return Err(ViewError::NotFound(format!("the dataset {name} has no instrument {symbol}")));
-    }
-    let wanted = |bar: &GivenBar| {
-        from.is_none_or(|from| bar.date >= from) && query.end_date.is_none_or(|end| bar.date <= end)
-    };
-    let mut rest = dataset.contents().bars(&symbol).into_iter().filter(wanted);
-    let bars: Vec<BarAnswer> = rest.by_ref().take(limit as usize).map(BarAnswer::from).collect();
-    Ok(BarsAnswer {
+    let dataset = open_dataset(app, "name", &query.dataset)?;
+    let symbol = symbol_of(&dataset, &query.symbol)?;
+    let interval = query.interval.as_deref().map(|text| interval_of(&dataset, &symbol, text)).transpose()?;
+    let answer = |bars: Vec<BarAnswer>, next_cursor: Option<String>| BarsAnswer {
         dataset: dataset.hash().to_hex(),
         symbol: symbol.to_string(),
+        interval: interval.map(|interval| interval.to_string()),
         count: bars.len(),
         bars,
-        next_cursor: rest.next().map(|bar| bar.date.to_string()),
+        next_cursor,
+    };
+    let lies_in = |date: Date| {
+        query.start_date.is_none_or(|from| date >= from) && query.end_date.is_none_or(|end| date <= end)
+    };
+    let Some(interval) = interval else {
+        let from = query.cursor.as_deref().map(parse_date).transpose().map_err(|_| wrong_cursor())?;
+        let wanted = |bar: &GivenBar| lies_in(bar.date) && from.is_none_or(|from| bar.date >= from);
+        let mut rest = dataset.contents().daily_bars(&symbol).into_iter().filter(wanted);
+        let bars = rest.by_ref().take(limit as usize).map(BarAnswer::from).collect();
+        return Ok(answer(bars, rest.next().map(|bar| bar.date.to_string())));
+    };
+    let from =
+        query.cursor.as_deref().map(str::parse::<Timestamp>).transpose().map_err(|_| wrong_cursor())?;
+    let days = dataset.days();
+    let contents = dataset.contents();
+    let mut found = contents.bars_within_days(&symbol);
+    let of_length = found.find(|(length, _)| *length == interval).into_iter().flat_map(|(_, bars)| bars);
+    let on_its_day = |bar: IntradayBar| {
+        let day = days.partition_point(|day| day.open <= bar.opens_at).checked_sub(1)?;
+        (lies_in(days[day].date) && from.is_none_or(|from| bar.opens_at >= from))
+            .then_some((days[day].date, bar))
+    };
+    let mut rest = of_length.filter_map(on_its_day);
+    let bars = rest.by_ref().take(limit as usize).map(within).collect();
+    Ok(answer(bars, rest.next().map(|(_, bar)| bar.opens_at.to_string())))
+}
+
+fn wrong_cursor() -> ViewError {
+    ViewError::bad("cursor", "it is not one of this list's")
+}
+
+fn within((date, bar): (Date, IntradayBar)) -> BarAnswer {
+    let given = GivenBar { date, open: bar.open, rest: bar.rest };
+    BarAnswer { opens_at: Some(bar.opens_at), ..given.into() }
+}
+
+/// The dataset that a field names: by its name, or by the first digits of its hash.
+///
+/// # Errors
+/// None or several of that name; one that cannot be read.
+pub(super) fn open_dataset(app: &App, field: &'static str, name: &str) -> Result<Arc<Dataset>, ViewError> {
+    app.catalogue.open(name).map_err(|error| match error {
+        MarketError::NotFound { .. } => ViewError::NotFound(error.to_string()),
+        MarketError::Ambiguous { .. } => ViewError::bad(field, error.to_string()),
+        other => ViewError::Record(other.into()),
+    })
+}
+
+/// An instrument of a dataset.
+///
+/// # Errors
+/// One that it does not have.
+pub(super) fn symbol_of(dataset: &Dataset, symbol: &str) -> Result<Symbol, ViewError> {
+    let found = dataset.all_symbols().find(|known| known.as_str() == symbol).cloned();
+    found.ok_or_else(|| {
+        let (name, symbol) = (dataset.name(), symbol.escape_default());
+        ViewError::NotFound(format!("the dataset {name} has no instrument {symbol}"))
+    })
+}
+
+/// A length of bars within the day that a symbol has.
+fn interval_of(dataset: &Dataset, symbol: &Symbol, text: &str) -> Result<Interval, ViewError> {
+    let known: Vec<Interval> =
+        dataset.contents().bars_within_days(symbol).map(|(interval, _)| interval).collect();
+    known.iter().find(|interval| interval.to_string() == text).copied().ok_or_else(|| {
+        let known: Vec<String> = known.iter().map(ToString::to_string).collect();
+        let known = if known.is_empty() { "none within the day".to_owned() } else { known.join(", ") };
+        ViewError::bad(
+            "interval",
+            format!("{symbol} has no bars of `{}`; there are: {known}", text.escape_default()),
+        )
     })
 }
 
@@ -103,6 +170,7 @@ impl From<GivenBar> for BarAnswer {
         };
         Self {
             date: bar.date,
+            opens_at: None,
             open: number(bar.open.0),
             high: of(|rest| rest.high.0),
             low: of(|rest| rest.low.0),

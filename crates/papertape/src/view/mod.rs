@@ -10,6 +10,8 @@ mod compare_traces;
 mod curves;
 mod datasets;
 mod desk_state;
+mod doctor;
+mod facts;
 mod health;
 mod job_result;
 mod jobs;
@@ -17,10 +19,12 @@ mod live;
 mod memory;
 mod node_times;
 mod number;
+mod options;
 mod plans;
 mod reasoning;
 mod results;
 mod sessions;
+mod shown;
 mod stream;
 mod traces;
 pub mod vocabulary;
@@ -38,6 +42,11 @@ pub use compare_traces::{CompareQuery, compare_traces};
 pub use curves::{AgentCurve, CurvesAnswer, curves};
 pub use datasets::{DatasetAnswer, DatasetsAnswer, DatasetsQuery, dataset, datasets};
 pub use desk_state::{DeskStateAnswer, desk_state, desk_states};
+pub use doctor::{DoctorAnswer, doctor};
+pub use facts::{
+    FactsQuery, FundamentalItem, FundamentalsAnswer, MacroItem, MacrosAnswer, NewsAnswer, NewsItem,
+    fundamentals, macros, news,
+};
 pub use health::{HealthAnswer, HealthState, health};
 pub use job_result::{
     DecompositionResult, DecompositionStats, ExecutionResult, FailedPart, JobResult, job_result,
@@ -57,6 +66,10 @@ pub use memory::{
     memory_compact, memory_open, memory_reembed, memory_rounds, memory_trades, session_memory,
 };
 pub use number::number;
+pub use options::{
+    AgentOption, DatasetOption, DefaultsOption, MarketOption, ModelOption, OptionsAnswer, ProviderOption,
+    options,
+};
 pub use plans::{
     PlanAnswer, PlanSummary, PlansAnswer, TaskAnswer, TaskSummary, TasksAnswer, plan, plans, task, tasks,
 };
@@ -66,13 +79,15 @@ pub use reasoning::{
 };
 pub use results::{
     BaselineResult, Baselines, CorporateActionAnswer, DailyMetrics, DailyPortfolioValue, DayMetadata,
-    DayReasoning, DayResult, DayResults, FinalPosition, FullResearch, HeldAtClose, Holding, Metrics,
-    Provenance, RangeProvenance, RangeReasoning, RangeResult, RangeResults, ReasoningLevel, Rejected,
-    ResultsAnswer, ResultsQuery, Span, StartingHoldings, Trade, ValueAtClose, results,
+    DayReasoning, DayResult, DayResults, DecisionAnswer, FinalPosition, FullResearch, HeldAtClose, Holding,
+    Metrics, NeighbourAnswer, OrderPlaceAnswer, Provenance, RangeProvenance, RangeReasoning, RangeResult,
+    RangeResults, ReasoningLevel, Rejected, ResultsAnswer, ResultsQuery, SessionHeadAnswer, Span,
+    StartingHoldings, Trade, ValueAtClose, results, session_head,
 };
 pub use sessions::{
     ExposureAnswer, ExposuresAnswer, SessionQuery, StepAnswer, StepsAnswer, exposures, steps,
 };
+pub use shown::{ShownAnswer, ShownKind, ShownQuery, ShownReadAnswer, ShownSessionAnswer, shown};
 pub use stream::{StreamData, StreamEvent, StreamReader, StreamedJob, stream};
 pub use traces::{TraceCount, traces};
 

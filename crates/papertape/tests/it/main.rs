@@ -48,6 +48,7 @@ mod job_calls;
 mod job_leases;
 mod job_markets;
 mod job_states;
+mod lineage;
 mod mcp_day;
 mod mcp_http;
 mod mcp_names;

@@ -9,8 +9,10 @@ mod jobs;
 pub(crate) mod memory;
 mod outcome;
 pub(crate) mod page;
+mod placed;
 mod results;
 mod sessions;
+mod shown;
 mod steps;
 
 pub use counts::Counts;
@@ -20,9 +22,11 @@ pub use events::{JobEvent, JobTail};
 pub use figures::Figures;
 pub use jobs::{CompletedDay, DayCounts, DayRow, JobDetails, JobFilter, JobOverview, NewestJob, Used};
 pub use memory::{ArchiveRow, GivenMemory, MemoryFilter, Remembered, TradeFilter};
+pub use placed::{OrderPlace, Placed};
 pub use results::{AnalysisFilter, DailyValue, ResultFilter, SessionResult};
 pub(crate) use results::{read_holding, read_starting};
 pub use sessions::{Instructions, MessageView, SessionFilter, SessionView};
+pub use shown::{GivenFilter, ShownFilter, ShownRead, ShownSession, Shows};
 pub use steps::{ExposureView, StepView};
 
 use crate::db::{Db, Statement};

@@ -14,6 +14,7 @@ mod places;
 mod plans;
 mod portable;
 mod search;
+mod shown;
 mod size;
 mod story;
 mod vectors;

@@ -2,9 +2,9 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react'
-import { archives, openPositions, rounds, trades, type TradesFilter } from '@/server/queries'
+import { archives, jobs, openPositions, rounds, trades, type TradesFilter } from '@/server/queries'
 import type { Trades } from '@/server/types'
-import { useText } from '@/shared/i18n'
+import { useText, useWord } from '@/shared/i18n'
 import { isTyping } from '@/shared/keys'
 import { More, Tabs } from '@/shared/ui/parts'
 import { Empty, Failed, Loading, Note } from '@/shared/ui/states'
@@ -27,11 +27,7 @@ export function MemoryPage() {
           <h1>{t('memory.title')}</h1>
           <p className="second">{t('memory.what')}</p>
         </div>
-        {(search.model || search.job) && (
-          <button type="button" className="button small" onClick={() => void navigate({ search: (now) => ({ ...now, model: undefined, job: undefined }) })}>
-            {t('memory.of', { what: search.model ?? search.job?.slice(0, 8) ?? '' })} ×
-          </button>
-        )}
+        <Whose job={search.job} model={search.model} onChange={(part) => void navigate({ search: (now) => ({ ...now, ...part, id: undefined }) })} />
       </div>
       <Tabs<Tab>
         label={t('memory.title')}
@@ -40,16 +36,62 @@ export function MemoryPage() {
         choices={TABS.map((value) => ({ value, label: t(`memory.tab.${value}`) }))}
       >
         {tab === 'trades' && <Reflections />}
-        {tab === 'open' && <Open filter={filter} />}
-        {tab === 'rounds' && <Rounds filter={filter} />}
+        {tab === 'open' && <Open filter={filter} id={search.id} />}
+        {tab === 'rounds' && <Rounds filter={filter} id={search.id} />}
         {tab === 'archives' && <Archives filter={filter} />}
       </Tabs>
     </div>
   )
 }
 
-function Reflections() {
+/** Of which run and agent. */
+function Whose({ job, model, onChange }: { job: string | undefined; model: string | undefined; onChange: (part: { job?: string | undefined; model?: string | undefined }) => void }) {
   const t = useText()
+  const found = useInfiniteQuery(jobs({ kind: 'simulate' }))
+  const runs = found.data?.pages.flatMap((page) => page.jobs) ?? []
+  const chosen = runs.find((run) => run.job_id === job)
+  const agents = [...new Set((chosen ? [chosen] : runs).flatMap((run) => run.simulation?.agents.map((agent) => agent.name) ?? []))]
+  if (model !== undefined && !agents.includes(model)) agents.push(model)
+  return (
+    <div className="row wrap">
+      <select className="select short" aria-label={t('given.to.run')} value={job ?? ''} onChange={(event) => onChange({ job: event.target.value || undefined })}>
+        <option value="">{t('memory.run.any')}</option>
+        {job !== undefined && !chosen && <option value={job}>{job.slice(0, 8)}</option>}
+        {runs.map((run) => (
+          <option key={run.job_id} value={run.job_id}>
+            {`${run.simulation?.symbols.slice(0, 4).join(', ') ?? run.kind} ${run.simulation?.start_date ?? ''} – ${run.simulation?.end_date ?? ''} · ${run.job_id.slice(0, 8)}`}
+          </option>
+        ))}
+      </select>
+      <select className="select short" aria-label={t('runs.agent')} value={model ?? ''} onChange={(event) => onChange({ model: event.target.value || undefined })}>
+        <option value="">{t('memory.agent.any')}</option>
+        {agents.map((agent) => (
+          <option key={agent}>{agent}</option>
+        ))}
+      </select>
+    </div>
+  )
+}
+
+/** Reads on until the one that is to be in sight is there. */
+function useUntil(id: string | undefined, isThere: boolean, found: { hasNextPage: boolean; isFetching: boolean; fetchNextPage: () => unknown }): void {
+  const { hasNextPage, isFetching, fetchNextPage } = found
+  useEffect(() => {
+    if (id !== undefined && !isThere && hasNextPage && !isFetching) fetchNextPage()
+  }, [id, isThere, hasNextPage, isFetching, fetchNextPage])
+}
+
+/** The markets of runs, by their ids. */
+function useMarkets(): Map<string, string> {
+  const found = useInfiniteQuery(jobs({ kind: 'simulate' }))
+  const runs = found.data?.pages.flatMap((page) => page.jobs) ?? []
+  return new Map(runs.flatMap((run) => (run.simulation ? [[run.job_id, run.simulation.market] as const] : [])))
+}
+
+function Reflections() {
+  const markets = useMarkets()
+  const t = useText()
+  const word = useWord()
   const navigate = useNavigate({ from: '/app/memory' })
   const search = useSearch({ from: '/app/memory' })
   const filter: TradesFilter = {
@@ -63,11 +105,12 @@ function Reflections() {
   const found = useInfiniteQuery(trades(filter))
   const pages = found.data?.pages ?? []
   const rows = pages.flatMap((page) => page.trades)
+  useUntil(search.job === undefined ? undefined : search.id, rows.some((row) => String(row.trade_id) === search.id), found)
   const filtered = Object.values(filter).some((value) => value !== undefined)
   const set = (part: Record<string, string | undefined>) => void navigate({ search: (now) => ({ ...now, ...part }), replace: true })
   return (
     <div className="stack sections">
-      <Search key={search.query ?? ''} query={search.query ?? ''} symbol={search.symbol ?? ''} onSearch={(query, symbol) => set({ query: query || undefined, symbol: symbol || undefined })}>
+      <Search key={`${search.model ?? ''} ${search.job ?? ''}`} query={search.query ?? ''} symbol={search.symbol ?? ''} onSearch={(query, symbol) => set({ query: query || undefined, symbol: symbol || undefined })}>
         <select className="select short" aria-label={t('memory.side')} value={search.side ?? ''} onChange={(event) => set({ side: event.target.value || undefined })}>
           <option value="">{t('memory.side.any')}</option>
           <option value="long">{t('side.long')}</option>
@@ -76,7 +119,9 @@ function Reflections() {
         <select className="select short" aria-label={t('memory.tag')} value={search.tag ?? ''} onChange={(event) => set({ tag: event.target.value || undefined })}>
           <option value="">{t('memory.tag.any')}</option>
           {TAGS.map((tag) => (
-            <option key={tag}>{tag}</option>
+            <option key={tag} value={tag}>
+              {word('tag', tag)}
+            </option>
           ))}
         </select>
       </Search>
@@ -94,7 +139,7 @@ function Reflections() {
       )}
       <div className="cards">
         {rows.map((row) => (
-          <ReflectionCard key={`${row.job_id} ${row.model} ${row.trade_id}`} row={row} />
+          <ReflectionCard key={`${row.job_id} ${row.model} ${row.trade_id}`} row={row} market={markets.get(row.job_id)} marked={search.id === String(row.trade_id) && search.job !== undefined} />
         ))}
       </div>
       <More has={found.hasNextPage} busy={found.isFetchingNextPage} onMore={() => void found.fetchNextPage()} />
@@ -154,29 +199,33 @@ function HowSearched({ answer, asked }: { answer: Trades | undefined; asked: boo
 
 interface ListProps {
   filter: { model?: string | undefined; job_id?: string | undefined }
+  /** The one that is to be in sight. */
+  id?: string | undefined
 }
 
-function Open({ filter }: ListProps) {
+function Open({ filter, id }: ListProps) {
   const t = useText()
   const found = useInfiniteQuery(openPositions(filter))
   const rows = found.data?.pages.flatMap((page) => page.open_positions) ?? []
+  useUntil(id, rows.some((row) => row.position_id === id), found)
   return (
     <List found={found} empty={rows.length === 0} title={t('memory.open.none')}>
       {rows.map((row) => (
-        <OpenCard key={`${row.job_id} ${row.model} ${row.position_id}`} row={row} />
+        <OpenCard key={`${row.job_id} ${row.model} ${row.position_id}`} row={row} marked={id === row.position_id} />
       ))}
     </List>
   )
 }
 
-function Rounds({ filter }: ListProps) {
+function Rounds({ filter, id }: ListProps) {
   const t = useText()
   const found = useInfiniteQuery(rounds(filter))
   const rows = found.data?.pages.flatMap((page) => page.rounds) ?? []
+  useUntil(id, rows.some((row) => String(row.round_id) === id), found)
   return (
     <List found={found} empty={rows.length === 0} title={t('memory.rounds.none')}>
       {rows.map((row) => (
-        <RoundCard key={`${row.job_id} ${row.model} ${row.round_id}`} row={row} />
+        <RoundCard key={`${row.job_id} ${row.model} ${row.round_id}`} row={row} marked={id === String(row.round_id) && filter.job_id !== undefined} />
       ))}
     </List>
   )
@@ -205,7 +254,7 @@ interface ListViewProps {
 
 function List({ found, empty, title, command = 'papertape run --demo', children }: ListViewProps) {
   if (found.isPending) return <Loading />
-  if (found.error) return <Failed error={found.error} retry={() => void found.refetch()} />
+  if (found.error && empty) return <Failed error={found.error} retry={() => void found.refetch()} />
   if (empty) return <Empty title={title} command={command} />
   return (
     <>

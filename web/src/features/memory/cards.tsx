@@ -1,11 +1,13 @@
 // A memory each.
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import type { ShownFilter } from '@/server/queries'
 import type { Archive, OpenPosition, Reflection, Round } from '@/server/types'
 import { signClass, useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { Tag } from '@/shared/ui/parts'
 import { JsonView } from '@/transcript/JsonView'
+import { ShownTo } from '../shown/ShownTo'
 
 /** The day of a memory: what is known at a close, or at an open, is of that day. */
 function Origin({ jobId, model, at }: { jobId: string; model: string; at: string }) {
@@ -17,27 +19,58 @@ function Origin({ jobId, model, at }: { jobId: string; model: string; at: string
   )
 }
 
-function Card({ head, children }: { head: ReactNode; children: ReactNode }) {
+interface CardProps {
+  head: ReactNode
+  /** Which memory it is, so that it can be asked who was given it. */
+  memory?: ShownFilter
+  marked?: boolean | undefined
+  children: ReactNode
+}
+
+function Card({ head, memory, marked, children }: CardProps) {
+  const t = useText()
+  const [open, setOpen] = useState(false)
+  const box = useRef<HTMLElement>(null)
+  useEffect(() => {
+    if (marked) box.current?.scrollIntoView({ block: 'center' })
+  }, [marked])
   return (
-    <article className="panel card">
+    <article ref={box} className={`panel card${marked ? ' marked' : ''}${open ? ' wide' : ''}`} aria-current={marked ? 'true' : undefined}>
       <header className="row wrap">{head}</header>
       {children}
+      {memory && (
+        <div>
+          <button type="button" className="link-button" aria-expanded={open} onClick={() => setOpen(!open)}>
+            {t('given.to')}
+          </button>
+        </div>
+      )}
+      {open && memory && <ShownTo filter={memory} />}
     </article>
   )
 }
 
-export function ReflectionCard({ row }: { row: Reflection }) {
+interface RowProps<T> {
+  row: T
+  /** The market of its run, whose money it is; absent: not known, and no currency is named. */
+  market?: string | undefined
+  marked?: boolean
+}
+
+export function ReflectionCard({ row, market = '', marked }: RowProps<Reflection>) {
   const t = useText()
   const word = useWord()
   const format = useFormat()
   const deviation = row.execution_deviation
   return (
     <Card
+      marked={marked}
+      memory={{ kind: 'trade', memory_id: String(row.trade_id), job_id: row.job_id, model: row.model }}
       head={
         <>
           <b>{row.symbol}</b>
           <span className={`act ${row.side}`}>{word('side', row.side)}</span>
-          <span className={`tnum ${signClass(row.pnl)}`}>{format.gain(row.pnl)}</span>
+          <span className={`tnum ${signClass(row.pnl)}`}>{format.gain(row.pnl, market)}</span>
           {row.return_pct != null && <span className={`tnum ${signClass(row.return_pct)}`}>{format.change(row.return_pct / 100)}</span>}
           <span className="second tnum">{t('memory.held', { days: row.holding_days })}</span>
           <span className="grow" />
@@ -58,7 +91,7 @@ export function ReflectionCard({ row }: { row: Reflection }) {
         <Tag>{word('cause', row.cause)}</Tag>
         {row.error_tags.map((tag) => (
           <Tag key={tag} kind="warn">
-            {tag}
+            {word('tag', tag)}
           </Tag>
         ))}
         {row.source !== 'model' && <Tag title={row.note ?? undefined}>{word('source', row.source)}</Tag>}
@@ -95,16 +128,16 @@ export function ReflectionCard({ row }: { row: Reflection }) {
               <tbody>
                 {(
                   [
-                    [t('memory.entry'), deviation.planned_entry, deviation.actual_entry],
-                    [t('memory.size'), deviation.planned_size, deviation.actual_size],
-                    [t('memory.stop'), deviation.planned_stop, deviation.actual_stop],
-                    [t('memory.exit'), deviation.planned_exit, deviation.actual_exit],
+                    [t('memory.entry'), deviation.planned_entry, deviation.actual_entry, false],
+                    [t('memory.size'), deviation.planned_size, deviation.actual_size, true],
+                    [t('memory.stop'), deviation.planned_stop, deviation.actual_stop, false],
+                    [t('memory.exit'), deviation.planned_exit, deviation.actual_exit, false],
                   ] as const
-                ).map(([name, planned, actual]) => (
+                ).map(([name, planned, actual, isSize]) => (
                   <tr key={name}>
                     <td>{name}</td>
-                    <td className="num">{format.price(planned)}</td>
-                    <td className="num">{format.price(actual)}</td>
+                    <td className="num">{isSize ? format.quantity(planned) : format.price(planned)}</td>
+                    <td className="num">{isSize ? format.quantity(actual) : format.price(actual)}</td>
                   </tr>
                 ))}
               </tbody>
@@ -117,12 +150,14 @@ export function ReflectionCard({ row }: { row: Reflection }) {
   )
 }
 
-export function OpenCard({ row }: { row: OpenPosition }) {
+export function OpenCard({ row, marked }: RowProps<OpenPosition>) {
   const t = useText()
   const word = useWord()
   const format = useFormat()
   return (
     <Card
+      marked={marked}
+      memory={{ kind: 'open_position_context', memory_id: row.position_id, job_id: row.job_id, model: row.model }}
       head={
         <>
           <b>{row.symbol}</b>
@@ -142,11 +177,13 @@ export function OpenCard({ row }: { row: OpenPosition }) {
   )
 }
 
-export function RoundCard({ row }: { row: Round }) {
+export function RoundCard({ row, marked }: RowProps<Round>) {
   const t = useText()
   const word = useWord()
   return (
     <Card
+      marked={marked}
+      memory={{ kind: 'trader_round', memory_id: String(row.round_id), job_id: row.job_id, model: row.model }}
       head={
         <>
           <b>{t('memory.round', { round: row.round_id })}</b>

@@ -1,71 +1,185 @@
+import type { Options } from '@/server/types'
 import { useText } from '@/shared/i18n'
 import { Icon } from '@/shared/ui/icons'
-import { type AgentDraft, HOUSE_MODELS } from './form'
+import { type AgentDraft, type Analyst, emptyAgent } from './form'
 
 interface Props {
   agents: AgentDraft[]
+  options: Options
   wrong?: string | undefined
   onChange: (agents: AgentDraft[]) => void
 }
 
-/** The agents of a run: one conversation each, or a desk of roles. */
-export function AgentFields({ agents, wrong, onChange }: Props) {
+const WRONG = 'new-agents-wrong'
+
+/** The agents of a run: one conversation each, a desk of roles, or one of the server's config. */
+export function AgentFields({ agents, options, wrong, onChange }: Props) {
   const t = useText()
   const change = (at: number, part: Partial<AgentDraft>) =>
     onChange(agents.map((agent, index) => (index === at ? { ...agent, ...part } : agent)))
   const add = () => {
     const last = agents[agents.length - 1]
-    const free = HOUSE_MODELS.find((model) => !agents.some((agent) => agent.model === model && agent.kind === 'solo'))
-    onChange([...agents, { kind: 'solo', model: free ?? '', language: last?.language ?? 'en' }])
+    const free = options.models.find((one) => one.usable && !agents.some((agent) => agent.model === one.model && agent.kind === 'solo'))
+    onChange([...agents, emptyAgent(free?.model ?? '', last?.language ?? 'en', options)])
   }
   return (
     <fieldset className="field">
       <legend>{t('new.agents')}</legend>
-      <datalist id="house-models">
-        {HOUSE_MODELS.map((model) => (
-          <option key={model} value={model}>
-            {t('house.tag')}
+      <datalist id="known-models">
+        {options.models.map((one) => (
+          <option key={one.model} value={one.model}>
+            {one.is_llm ? (one.usable ? '' : t('new.model.no.key')) : t('house.tag')}
           </option>
         ))}
       </datalist>
       <div className="stack">
         {agents.map((agent, index) => (
-          <div className="agent-fields" key={index}>
-            <select className="select" aria-label={t('new.kind')} value={agent.kind} onChange={(event) => change(index, { kind: event.target.value as AgentDraft['kind'] })}>
-              <option value="solo">{t('kind.solo')}</option>
-              <option value="desk">{t('kind.desk')}</option>
-            </select>
-            <input
-              className="input mono"
-              list="house-models"
-              aria-label={t('new.model')}
-              placeholder="provider::model"
-              value={agent.model}
-              aria-invalid={wrong ? true : undefined}
-              onChange={(event) => change(index, { model: event.target.value })}
-            />
-            <select className="select" aria-label={t('new.language')} value={agent.language} onChange={(event) => change(index, { language: event.target.value as AgentDraft['language'] })}>
-              <option value="en">English</option>
-              <option value="zh">中文</option>
-            </select>
-            <button type="button" className="button plain" disabled={agents.length === 1} aria-label={t('new.agent.remove', { agent: agent.model })} onClick={() => onChange(agents.filter((_, at) => at !== index))}>
-              <Icon name="close" />
-            </button>
-          </div>
+          <Agent key={index} agent={agent} options={options} wrong={wrong} removable={agents.length > 1} onChange={(part) => change(index, part)} onRemove={() => onChange(agents.filter((_, at) => at !== index))} />
         ))}
         <div className="row">
-          <button type="button" className="button small" onClick={add}>
+          <button type="button" className="button small" disabled={agents.length >= options.most_agents} onClick={add}>
             <Icon name="plus" />
             {t('new.agent.add')}
           </button>
           <span className="hint quiet">{t('new.models.hint')}</span>
         </div>
         {wrong && (
-          <span className="wrong" role="alert">
+          <span className="wrong" role="alert" id={WRONG}>
             {wrong}
           </span>
         )}
       </div>
     </fieldset>
   )
+}
+
+interface AgentProps {
+  agent: AgentDraft
+  options: Options
+  wrong: string | undefined
+  removable: boolean
+  onChange: (part: Partial<AgentDraft>) => void
+  onRemove: () => void
+}
+
+function Agent({ agent, options, wrong, removable, onChange, onRemove }: AgentProps) {
+  const t = useText()
+  const own = options.agents.find((one) => one.name === agent.name)
+  const kind = agent.kind === 'named' ? `named ${agent.name}` : agent.kind
+  const choose = (value: string) => onChange(value.startsWith('named ') ? { kind: 'named', name: value.slice(6) } : { kind: value as 'solo' | 'desk', name: '' })
+  const problem = agent.kind === 'named' ? own?.problem : problemOf(agent.model, options)
+  return (
+    <div className="agent-draft">
+      <div className="agent-fields">
+        <select className="select" aria-label={t('new.kind')} value={kind} onChange={(event) => choose(event.target.value)}>
+          <option value="solo">{t('kind.solo')}</option>
+          <option value="desk">{t('kind.desk')}</option>
+          {options.agents.length > 0 && (
+            <optgroup label={t('new.configured')}>
+              {options.agents.map((one) => (
+                <option key={one.name} value={`named ${one.name}`}>
+                  {one.name}
+                </option>
+              ))}
+            </optgroup>
+          )}
+        </select>
+        {agent.kind === 'named' ? (
+          <span className="row second mono clip">{own ? `${own.kind} · ${own.model}` : ''}</span>
+        ) : (
+          <ModelInput label={t('new.model')} value={agent.model} wrong={wrong} onChange={(model) => onChange({ model })} />
+        )}
+        {agent.kind === 'named' ? (
+          <span />
+        ) : (
+          <select className="select" aria-label={t('new.language')} value={agent.language} onChange={(event) => onChange({ language: event.target.value as AgentDraft['language'] })}>
+            <option value="en">English</option>
+            <option value="zh">中文</option>
+          </select>
+        )}
+        <button type="button" className="button plain" disabled={!removable} aria-label={t('new.agent.remove', { agent: agent.name || agent.model })} onClick={onRemove}>
+          <Icon name="close" />
+        </button>
+      </div>
+      {problem && !wrong && <span className="hint warn-text">{problem}</span>}
+      {agent.kind === 'desk' && <DeskFields agent={agent} options={options} wrong={wrong} onChange={onChange} />}
+    </div>
+  )
+}
+
+/** What a desk has besides: its two models, who sits at it, and how long it talks. */
+function DeskFields({ agent, options, wrong, onChange }: Pick<AgentProps, 'agent' | 'options' | 'wrong' | 'onChange'>) {
+  const t = useText()
+  const has = (name: Analyst) => agent.analysts.includes(name)
+  const toggle = (name: Analyst, on: boolean) => onChange({ analysts: (options.analysts as Analyst[]).filter((one) => (one === name ? on : has(one))) })
+  const quick = problemOf(agent.quick, options)
+  const deep = problemOf(agent.deep, options)
+  return (
+    <div className="desk-fields stack">
+      <div className="fields">
+        <label className="field">
+          <span>{t('new.quick')}</span>
+          <ModelInput label={t('new.quick')} value={agent.quick} placeholder={agent.model || 'provider::model'} wrong={wrong} onChange={(value) => onChange({ quick: value })} />
+          <span className={quick ? 'hint warn-text' : 'hint'}>{quick ?? t('new.quick.hint')}</span>
+        </label>
+        <label className="field">
+          <span>{t('new.deep')}</span>
+          <ModelInput label={t('new.deep')} value={agent.deep} placeholder={agent.model || 'provider::model'} wrong={wrong} onChange={(value) => onChange({ deep: value })} />
+          <span className={deep ? 'hint warn-text' : 'hint'}>{deep ?? t('new.deep.hint')}</span>
+        </label>
+      </div>
+      <div className="row wrap" role="group" aria-label={t('new.analysts')}>
+        <span className="second">{t('new.analysts')}</span>
+        {(options.analysts as Analyst[]).map((name) => (
+          <label key={name} className="chip">
+            <input type="checkbox" checked={has(name)} onChange={(event) => toggle(name, event.target.checked)} />
+            {t(`analyst.${name}`)}
+          </label>
+        ))}
+      </div>
+      <div className="fields">
+        <label className="field">
+          <span>{t('new.debate.rounds')}</span>
+          <input className="input" inputMode="numeric" value={agent.debateRounds} aria-describedby={wrong ? WRONG : undefined} onChange={(event) => onChange({ debateRounds: event.target.value })} />
+        </label>
+        <label className="field">
+          <span>{t('new.risk.rounds')}</span>
+          <input className="input" inputMode="numeric" value={agent.riskRounds} aria-describedby={wrong ? WRONG : undefined} onChange={(event) => onChange({ riskRounds: event.target.value })} />
+        </label>
+      </div>
+    </div>
+  )
+}
+
+interface ModelProps {
+  label: string
+  value: string
+  placeholder?: string
+  wrong: string | undefined
+  onChange: (model: string) => void
+}
+
+/** A model by its name: any may be typed, those that are known are offered. */
+function ModelInput({ label, value, placeholder = 'provider::model', wrong, onChange }: ModelProps) {
+  const bad = wrong !== undefined && (value !== '' || placeholder === 'provider::model')
+  return (
+    <input
+      className="input mono"
+      list="known-models"
+      aria-label={label}
+      placeholder={placeholder}
+      value={value}
+      spellCheck={false}
+      autoComplete="off"
+      aria-invalid={bad ? true : undefined}
+      aria-describedby={bad ? WRONG : undefined}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  )
+}
+
+/** Why the model cannot be called, as far as its provider tells. */
+function problemOf(model: string, options: Options): string | null | undefined {
+  const [provider] = model.split('::')
+  return options.providers.find((one) => one.provider === provider)?.problem
 }

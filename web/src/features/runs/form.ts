@@ -1,20 +1,32 @@
-// What the form of a new run holds, and what it sends.
-import type { AgentBody, Dataset, Trigger } from '@/server/types'
+// What the form of a new run holds, and what it sends. Pure.
+import type { AgentBody, DatasetOption, Options, Trigger } from '@/server/types'
 
-export const HOUSE_MODELS = ['house::momentum', 'house::contrarian', 'house::buy_and_hold'] as const
+export type Analyst = 'market' | 'social' | 'news' | 'fundamentals'
 
 export interface AgentDraft {
-  kind: 'solo' | 'desk'
+  /** `named`: an agent of the server's config. */
+  kind: 'solo' | 'desk' | 'named'
+  /** Of `named`. */
+  name: string
   model: string
   language: 'en' | 'zh'
+  /** Of a desk; empty: the agent's model. */
+  quick: string
+  deep: string
+  analysts: Analyst[]
+  debateRounds: string
+  riskRounds: string
 }
 
 export interface Draft {
   dataset: string
-  symbols: string[]
+  /** As it is typed, separated by commas or blanks. */
+  symbols: string
   start: string
   end: string
   agents: AgentDraft[]
+  /** Empty: the dataset's own. */
+  market: string
   cash: string
   budgetUsd: string
   seed: string
@@ -23,11 +35,17 @@ export interface Draft {
   again: boolean
 }
 
-export type FieldName = 'dataset' | 'symbols' | 'start_date' | 'end_date' | 'agents' | 'initial_cash' | 'budget' | 'seed'
-export type Wrong = Partial<Record<FieldName, 'missing' | 'order' | 'number' | 'twice'>>
+export type FieldName = 'dataset' | 'symbols' | 'start_date' | 'end_date' | 'agents' | 'market' | 'initial_cash' | 'budget' | 'seed' | 'memory'
+export type Wrong = Partial<Record<FieldName, 'missing' | 'order' | 'number' | 'twice' | 'unknown' | 'form' | 'analysts' | 'rounds'>>
 
-/** The last quarter that a dataset has, but at most what there is. */
-export function usualSpan(dataset: Dataset | undefined): { start: string; end: string } {
+/** Fields in the order in which they stand. */
+export const FIELDS: FieldName[] = ['dataset', 'symbols', 'start_date', 'end_date', 'agents', 'initial_cash', 'budget', 'market', 'memory', 'seed']
+
+/** Those that are folded away at first. */
+export const FOLDED: FieldName[] = ['market', 'memory', 'seed']
+
+/** The last month that a dataset has, but at most what there is. */
+export function usualSpan(dataset: DatasetOption | undefined): { start: string; end: string } {
   const end = dataset?.last_day ?? ''
   if (end === '') return { start: '', end: '' }
   const from = new Date(`${end}T00:00:00Z`)
@@ -38,56 +56,122 @@ export function usualSpan(dataset: Dataset | undefined): { start: string; end: s
 }
 
 /** A few of them: a run of all may be long. */
-export function usualSymbols(dataset: Dataset | undefined): string[] {
-  return dataset?.symbols.slice(0, 5) ?? []
+export function usualSymbols(dataset: DatasetOption | undefined): string {
+  return dataset?.symbols.slice(0, 5).join(', ') ?? ''
 }
 
-export function emptyDraft(dataset: Dataset | undefined, language: 'en' | 'zh'): Draft {
+export function emptyAgent(model: string, language: 'en' | 'zh', options: Pick<Options, 'analysts' | 'defaults'>): AgentDraft {
+  return {
+    kind: 'solo',
+    name: '',
+    model,
+    language,
+    quick: '',
+    deep: '',
+    analysts: options.analysts as Analyst[],
+    debateRounds: String(options.defaults.max_debate_rounds),
+    riskRounds: String(options.defaults.max_risk_discuss_rounds),
+  }
+}
+
+export function emptyDraft(options: Options, language: 'en' | 'zh'): Draft {
+  const { defaults } = options
+  const usual = options.datasets.find((one) => one.name === defaults.dataset || one.hash.startsWith(defaults.dataset))
+  const dataset = usual ?? options.datasets[0]
+  const wanted = defaults.symbols.filter((symbol) => dataset?.symbols.includes(symbol))
+  const model = options.models.find((one) => one.model === 'house::momentum') ?? options.models[0]
+  const own = options.agents[0]
+  const agent = emptyAgent(model?.model ?? '', language, options)
   return {
     dataset: dataset?.name ?? '',
-    symbols: usualSymbols(dataset),
+    symbols: wanted.length > 0 ? wanted.join(', ') : usualSymbols(dataset),
     ...usualSpan(dataset),
-    agents: [{ kind: 'solo', model: HOUSE_MODELS[0], language }],
-    cash: '10000',
+    agents: [own ? { ...agent, kind: 'named', name: own.name } : agent],
+    market: '',
+    cash: String(defaults.initial_cash),
     budgetUsd: '',
     seed: '0',
-    memory: 'all',
-    summaries: true,
+    memory: defaults.memory as Draft['memory'],
+    summaries: defaults.summaries,
     again: false,
   }
 }
 
-export function agentName(agent: AgentDraft): string {
-  return agent.kind === 'desk' ? `desk:${agent.model.trim()}` : agent.model.trim()
+/** The symbols that are typed, spelled as the dataset spells them. */
+export function symbolsOf(draft: Pick<Draft, 'symbols'>, dataset: DatasetOption | undefined): string[] {
+  const spelled = new Map((dataset?.symbols ?? []).map((symbol) => [symbol.toUpperCase(), symbol]))
+  const typed = draft.symbols.split(/[\s,;，、]+/).filter(Boolean)
+  return [...new Set(typed.map((symbol) => (dataset?.symbols.includes(symbol) ? symbol : (spelled.get(symbol.toUpperCase()) ?? symbol))))]
 }
 
-export function check(draft: Draft): Wrong {
+/** Those of them that the dataset does not have. */
+export function unknownSymbols(draft: Pick<Draft, 'symbols'>, dataset: DatasetOption | undefined): string[] {
+  return symbolsOf(draft, dataset).filter((symbol) => !dataset?.symbols.includes(symbol))
+}
+
+export function agentName(agent: AgentDraft): string {
+  if (agent.kind === 'named') return agent.name
+  const models = [agent.model.trim(), ...(agent.kind === 'desk' ? [agent.quick.trim(), agent.deep.trim()] : [])].filter(Boolean)
+  return agent.kind === 'desk' ? `desk:${models.join('+')}` : agent.model.trim()
+}
+
+const MODEL = /^[^:\s]+::\S+$/
+
+/** What is wrong with one agent. */
+export function agentWrong(agent: AgentDraft, mostRounds: number): 'missing' | 'form' | 'analysts' | 'rounds' | undefined {
+  if (agent.kind === 'named') return undefined
+  if (agent.model.trim() === '') return 'missing'
+  const models = [agent.model, ...(agent.kind === 'desk' ? [agent.quick, agent.deep] : [])].map((model) => model.trim()).filter(Boolean)
+  if (models.some((model) => !MODEL.test(model))) return 'form'
+  if (agent.kind !== 'desk') return undefined
+  if (agent.analysts.length === 0) return 'analysts'
+  const fits = (rounds: string) => /^\d+$/.test(rounds) && Number(rounds) >= 1 && Number(rounds) <= mostRounds
+  return fits(agent.debateRounds) && fits(agent.riskRounds) ? undefined : 'rounds'
+}
+
+export function check(draft: Draft, options: Options): Wrong {
   const wrong: Wrong = {}
-  if (draft.symbols.length === 0) wrong.symbols = 'missing'
+  const dataset = options.datasets.find((one) => one.name === draft.dataset)
+  if (symbolsOf(draft, dataset).length === 0) wrong.symbols = 'missing'
+  else if (unknownSymbols(draft, dataset).length > 0) wrong.symbols = 'unknown'
   if (draft.end === '') wrong.end_date = 'missing'
   if (draft.start !== '' && draft.end !== '' && draft.start > draft.end) wrong.end_date = 'order'
-  if (draft.agents.some((agent) => agent.model.trim() === '')) wrong.agents = 'missing'
+  const agents = draft.agents.map((agent) => agentWrong(agent, options.most_rounds)).find((why) => why !== undefined)
+  if (agents) wrong.agents = agents
   const names = draft.agents.map(agentName)
-  if (new Set(names).size < names.length) wrong.agents = 'twice'
+  if (!wrong.agents && new Set(names).size < names.length) wrong.agents = 'twice'
   if (!(Number(draft.cash) > 0)) wrong.initial_cash = 'number'
   if (draft.budgetUsd !== '' && !(Number(draft.budgetUsd) >= 0)) wrong.budget = 'number'
   if (!/^\d+$/.test(draft.seed)) wrong.seed = 'number'
   return wrong
 }
 
-export function toTrigger(draft: Draft): Trigger {
-  const agents: AgentBody[] = draft.agents.map((agent) => ({
-    name: agentName(agent),
-    kind: agent.kind,
-    model: agent.model.trim(),
-    language: agent.language,
-  }))
+function deskOf(agent: AgentDraft, options: Options): AgentBody['desk'] {
+  return {
+    ...(agent.quick.trim() && { quick_think_llm: agent.quick.trim() }),
+    ...(agent.deep.trim() && { deep_think_llm: agent.deep.trim() }),
+    ...(agent.analysts.length < options.analysts.length && { selected_analysts: agent.analysts }),
+    max_debate_rounds: Number(agent.debateRounds),
+    max_risk_discuss_rounds: Number(agent.riskRounds),
+  }
+}
+
+export function toTrigger(draft: Draft, options: Options): Trigger {
+  const dataset = options.datasets.find((one) => one.name === draft.dataset)
+  const agents: AgentBody[] = draft.agents.flatMap((agent) =>
+    agent.kind === 'named'
+      ? []
+      : [{ name: agentName(agent), kind: agent.kind, model: agent.model.trim(), language: agent.language, ...(agent.kind === 'desk' && { desk: deskOf(agent, options) }) }],
+  )
+  const models = draft.agents.flatMap((agent) => (agent.kind === 'named' ? [agent.name] : []))
   return {
     dataset: draft.dataset || null,
-    symbols: draft.symbols,
+    symbols: symbolsOf(draft, dataset),
     start_date: draft.start || null,
     end_date: draft.end,
-    agents,
+    ...(models.length > 0 && { models }),
+    ...(agents.length > 0 && { agents }),
+    ...(draft.market && { market: draft.market }),
     initial_cash: Number(draft.cash),
     budget: draft.budgetUsd === '' ? null : { job: { usd: Number(draft.budgetUsd) } },
     seed: Number(draft.seed),
@@ -97,16 +181,42 @@ export function toTrigger(draft: Draft): Trigger {
   }
 }
 
-/** The same as a command. */
-export function toCommand(draft: Draft): string {
+/** The same as a command; `null` where the command line has none: agents of different kinds or languages. */
+export function toCommand(draft: Draft, options: Options): string | null {
+  const own = draft.agents.filter((agent) => agent.kind !== 'named')
+  const [first] = own
+  const shape = (agent: AgentDraft) => JSON.stringify([agent.kind, agent.quick, agent.deep, agent.analysts, agent.debateRounds, agent.riskRounds])
+  if (own.some((agent) => agent.language !== 'en' || (first && shape(agent) !== shape(first) && (agent.kind === 'desk' || first.kind === 'desk')))) return null
+  if (first?.kind === 'desk' && own.length < draft.agents.length) return null
+  const { defaults } = options
+  const dataset = options.datasets.find((one) => one.name === draft.dataset)
   const parts = ['papertape run']
-  if (draft.agents.some((agent) => agent.kind === 'desk')) parts.push('--agent desk')
-  for (const agent of draft.agents) parts.push(`--model ${agent.model.trim() || '…'}`)
-  if (draft.dataset) parts.push(`--dataset ${draft.dataset}`)
-  parts.push(`--symbols ${draft.symbols.join(',')}`)
+  if (first?.kind === 'desk') {
+    parts.push('--agent desk')
+    if (first.quick.trim()) parts.push(`--quick ${first.quick.trim()}`)
+    if (first.deep.trim()) parts.push(`--deep ${first.deep.trim()}`)
+    if (first.analysts.length < options.analysts.length) parts.push(`--analysts ${first.analysts.join(',')}`)
+    if (Number(first.debateRounds) !== defaults.max_debate_rounds) parts.push(`--debate-rounds ${first.debateRounds}`)
+    if (Number(first.riskRounds) !== defaults.max_risk_discuss_rounds) parts.push(`--risk-rounds ${first.riskRounds}`)
+  }
+  for (const agent of draft.agents) parts.push(`--model ${agent.kind === 'named' ? agent.name : agent.model.trim() || '…'}`)
+  if (draft.dataset !== defaults.dataset) parts.push(`--dataset ${draft.dataset}`)
+  parts.push(`--symbols ${symbolsOf(draft, dataset).join(',')}`)
   if (draft.start) parts.push(`--start ${draft.start}`)
   parts.push(`--end ${draft.end}`)
+  if (draft.market) parts.push(`--market ${draft.market}`)
+  if (Number(draft.cash) !== defaults.initial_cash) parts.push(`--cash ${draft.cash}`)
   if (draft.budgetUsd !== '') parts.push(`--budget-usd ${draft.budgetUsd}`)
+  if (draft.seed !== '0') parts.push(`--seed ${draft.seed}`)
+  if (draft.memory !== defaults.memory) parts.push(`--memory ${draft.memory}`)
+  if (!draft.summaries && defaults.summaries) parts.push('--no-summaries')
   if (draft.again) parts.push('--replace')
   return parts.join(' ')
+}
+
+/** Which field of the form a field of the API's refusal is. */
+export function fieldOf(refused: string | null): FieldName | null {
+  const head = refused?.replace(/[.[].*$/, '') ?? null
+  if (head === 'models') return 'agents'
+  return FIELDS.find((field) => field === head) ?? null
 }

@@ -1,10 +1,12 @@
 // A fill's way back: order, decision, who led to it, what they were shown, what was remembered.
 import type { ReactNode } from 'react'
+import { Link as To } from '@tanstack/react-router'
 import type { Trade } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { Tag } from '@/shared/ui/parts'
 import { JsonView, parseJson } from '@/transcript/JsonView'
+import { dataPlace } from '../shown/places'
 import { bySeries, type Lineage, type Link } from './lineage'
 import { Numbers } from './OrdersView'
 
@@ -12,10 +14,15 @@ interface Props {
   trade: Trade
   lineage: Lineage
   market: string | null
-  onGo: (scope: string, path: string) => void
+  /** The dataset's content hash, and its exchange's zone. */
+  dataset: string
+  zone: string | null
+  onGo: (path: string) => void
+  /** Leads to a memory that was given. */
+  onMemory: (memory: Lineage['memories'][number]) => void
 }
 
-export function LineageView({ trade, lineage, market, onGo }: Props) {
+export function LineageView({ trade, lineage, market, dataset, zone, onGo, onMemory }: Props) {
   const t = useText()
   const word = useWord()
   const format = useFormat()
@@ -29,16 +36,25 @@ export function LineageView({ trade, lineage, market, onGo }: Props) {
       <Stop name={t('lineage.order')}>
         {lineage.orderPath ? (
           <>
-            <Path path={lineage.orderPath} onGo={onGo} /> <span className="quiet">#{trade.order_id}</span>
+            {lineage.elsewhere ? (
+              <To to="/app/sessions/$sessionId" params={{ sessionId: String(lineage.elsewhere.session_id) }} search={{ at: lineage.orderPath } as never}>
+                {t('lineage.elsewhere', { date: lineage.elsewhere.date })} <span className="mono">{lineage.orderPath}</span>
+              </To>
+            ) : (
+              <Path path={lineage.orderPath} onGo={onGo} />
+            )}{' '}
+            <span className="quiet">#{trade.order_id}</span>
             {lineage.reason && <p>{lineage.reason}</p>}
             {lineage.cuts.map((cut) => (
-              <p key={cut.code + cut.message}>
+              <div key={cut.code + cut.message}>
                 <Tag>{cut.code}</Tag> {cut.message} <Numbers numbers={cut.numbers} />
-              </p>
+              </div>
             ))}
           </>
         ) : (
-          <span className="second">{t('lineage.by.books')}</span>
+          <span className="second">
+            {t('lineage.by.books')} {lineage.fillPath && <Path path={lineage.fillPath} onGo={onGo} />}
+          </span>
         )}
       </Stop>
       {lineage.decision && (
@@ -58,11 +74,14 @@ export function LineageView({ trade, lineage, market, onGo }: Props) {
           <ul className="lineage-shown">
             {series.map((one) => (
               <li key={one.series}>
-                <code>{one.series}</code>{' '}
+                <To to="/app/data" search={dataPlace(dataset, one.series, one.first, one.last)} className="mono">
+                  {one.series}
+                </To>{' '}
                 <span className="second tnum">
                   {t('shown.rows', { rows: one.rows })} · {one.first === one.last ? one.last : `${one.first} – ${one.last}`}
                 </span>{' '}
-                <span className="quiet">{t('shown.known', { at: format.instant(one.known) })}</span>
+                <span className="quiet">{t('shown.known', { at: format.instantIn(one.known, zone) })}</span>{' '}
+                {one.paths.length > 0 && <Path path={one.paths[0] ?? ''} onGo={onGo} label={t('lineage.read')} />}
               </li>
             ))}
           </ul>
@@ -75,7 +94,10 @@ export function LineageView({ trade, lineage, market, onGo }: Props) {
           <ul className="lineage-shown">
             {lineage.memories.map((item) => (
               <li key={`${item.memory_type} ${item.memory_id}`}>
-                <Tag>{item.memory_type}</Tag> <span className="clip-2">{item.text}</span>
+                <button type="button" className="link-button" onClick={() => onMemory(item)}>
+                  {word('memory', item.memory_type)} {item.memory_id}
+                </button>
+                <span className="clip-2 second">{item.text}</span>
               </li>
             ))}
           </ul>
@@ -94,10 +116,10 @@ function Stop({ name, children }: { name: string; children: ReactNode }) {
   )
 }
 
-function Path({ path, onGo }: { path: string; onGo: Props['onGo'] }) {
+function Path({ path, onGo, label }: { path: string; onGo: Props['onGo']; label?: string }) {
   return (
-    <button type="button" className="link-button mono" onClick={() => onGo(path.slice(0, Math.max(0, path.lastIndexOf('/'))), path)}>
-      {path}
+    <button type="button" className={label ? 'link-button' : 'link-button mono'} title={path} onClick={() => onGo(path)}>
+      {label ?? path}
     </button>
   )
 }
@@ -107,7 +129,7 @@ function Words({ link, onGo, long }: { link: Link; onGo: Props['onGo']; long?: b
   const json = parseJson(link.text)
   return (
     <div className="lineage-words">
-      <button type="button" className="link-button" onClick={() => onGo(link.scope, link.path)}>
+      <button type="button" className="link-button" onClick={() => onGo(link.path)}>
         {word('node', link.name)}
       </button>
       {json === undefined ? <p className={long ? 'clip-4' : 'clip-2'}>{link.text.replace(/[*#`]/g, '')}</p> : <JsonView value={json} />}

@@ -1,13 +1,30 @@
-// What the trader of this session was given of its memory, to the letter.
-import type { GivenMemory } from '@/server/types'
+// What the trader of this session was given of its memory, to the letter, and who else was given it.
+import { Link } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
+import type { GivenItem, GivenMemory, Session, ShownAnswer } from '@/server/types'
 import { useFormat } from '@/shared/format'
-import { useText } from '@/shared/i18n'
+import { useText, useWord } from '@/shared/i18n'
 import { Tag } from '@/shared/ui/parts'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
+import { ShownTo } from '../shown/ShownTo'
 
-export function MemoryGiven({ given, error }: { given: GivenMemory[] | undefined; error: Error | null }) {
+interface Props {
+  given: GivenMemory[] | undefined
+  error: Error | null
+  session: Session
+  zone: string | null
+  /** The memory that is to be in sight: `trade 3`. */
+  item: string | undefined
+  onGo: (path: string) => void
+}
+
+/** A memory's name among those that were given. */
+export function nameOfMemory(item: Pick<GivenItem, 'memory_type' | 'memory_id'>): string {
+  return `${item.memory_type} ${item.memory_id}`
+}
+
+export function MemoryGiven({ given, error, session, zone, item: wanted, onGo }: Props) {
   const t = useText()
-  const format = useFormat()
   if (error && !given) return <Failed error={error} />
   if (!given) return <Loading />
   if (given.every((one) => one.items.length === 0)) {
@@ -21,17 +38,13 @@ export function MemoryGiven({ given, error }: { given: GivenMemory[] | undefined
     <div className="panel-body stack tall">
       {given.map((one) => (
         <section key={one.path} className="stack">
-          <h3 className="mono">{one.path}</h3>
+          <h3>
+            <button type="button" className="link-button mono" onClick={() => onGo(one.path)}>
+              {one.path}
+            </button>
+          </h3>
           {one.items.map((item) => (
-            <article key={`${item.memory_type} ${item.memory_id}`} className="memory-item">
-              <div className="row wrap">
-                <Tag>{item.memory_type}</Tag>
-                <span className="mono quiet">{item.memory_id}</span>
-                <span className="quiet">{t('shown.known', { at: format.instant(item.known_at) })}</span>
-                {item.job_id && <Tag>{t('memory.given.from', { job: item.job_id.slice(0, 8) })}</Tag>}
-              </div>
-              <pre>{item.text}</pre>
-            </article>
+            <Item key={nameOfMemory(item)} item={item} session={session} zone={zone} marked={nameOfMemory(item) === wanted} />
           ))}
           <details>
             <summary className="second">{t('memory.given.whole')}</summary>
@@ -40,5 +53,38 @@ export function MemoryGiven({ given, error }: { given: GivenMemory[] | undefined
         </section>
       ))}
     </div>
+  )
+}
+
+const TAB: Record<string, string | undefined> = { trader_round: 'rounds', open_position_context: 'open' }
+
+function Item({ item, session, zone, marked }: { item: GivenItem; session: Session; zone: string | null; marked: boolean }) {
+  const t = useText()
+  const word = useWord()
+  const format = useFormat()
+  const [open, setOpen] = useState(false)
+  const box = useRef<HTMLElement>(null)
+  useEffect(() => {
+    if (marked) box.current?.scrollIntoView({ block: 'nearest' })
+  }, [marked])
+  const owner = item.job_id ?? session.job_id
+  const kind = item.memory_type as ShownAnswer['kind']
+  return (
+    <article ref={box} className={`memory-item${marked ? ' marked' : ''}`} aria-current={marked ? 'true' : undefined}>
+      <div className="row wrap">
+        <Tag>{word('memory', item.memory_type)}</Tag>
+        <Link to="/app/memory" search={{ tab: TAB[item.memory_type], job: owner, model: session.model, id: item.memory_id }} className="mono">
+          {item.memory_id}
+        </Link>
+        <span className="quiet">{t('shown.known', { at: format.instantIn(item.known_at, zone) })}</span>
+        {item.job_id && <Tag>{t('memory.given.from', { job: item.job_id.slice(0, 8) })}</Tag>}
+        <span className="grow" />
+        <button type="button" className="link-button" aria-expanded={open} onClick={() => setOpen(!open)}>
+          {t('given.to')}
+        </button>
+      </div>
+      <pre>{item.text}</pre>
+      {open && <ShownTo filter={{ kind, memory_id: item.memory_id, job_id: owner, model: session.model }} zone={zone} />}
+    </article>
   )
 }

@@ -6,7 +6,7 @@ import { useText, useWord } from '@/shared/i18n'
 import { Tag } from '@/shared/ui/parts'
 import { Empty } from '@/shared/ui/states'
 import { LineageView } from './LineageView'
-import { lineageOf } from './lineage'
+import { type Lineage, lineageOf } from './lineage'
 
 interface Props {
   session: Session
@@ -17,7 +17,10 @@ interface Props {
   market: string | null
   /** The fill, by its action id, whose lineage is open. */
   open: string | undefined
-  onGo: (scope: string, path: string) => void
+  dataset: string
+  zone: string | null
+  onGo: (path: string) => void
+  onMemory: (memory: Lineage['memories'][number]) => void
 }
 
 export function OrdersView(props: Props) {
@@ -33,20 +36,20 @@ export function OrdersView(props: Props) {
   return (
     <div className="stack">
       {day.trades.length > 0 && <Fills {...props} />}
-      {day.rejections.length > 0 && <Refusals rejections={day.rejections} />}
-      {day.corporate_actions.length > 0 && <Corporate day={day} />}
+      {day.rejections.length > 0 && <Refusals rejections={day.rejections} onGo={props.onGo} here={day.metadata.session_id} />}
+      {day.corporate_actions.length > 0 && <Corporate day={day} market={props.market} />}
     </div>
   )
 }
 
-function Fills({ session, day, steps, exposures, given, market, open, onGo }: Props) {
+function Fills({ session, day, steps, exposures, given, market, open, dataset, zone, onGo, onMemory }: Props) {
   const t = useText()
   const word = useWord()
   const format = useFormat()
   const [shown, setShown] = useState<string | null>(open ?? String(day.trades[0]?.action_id ?? ''))
   const why = (trade: Trade) => lineageOf(trade, session, day, steps, exposures, given)
   return (
-    <div className="scroll-x">
+    <div className="fills-box">
       <table className="grid-table">
         <thead>
           <tr>
@@ -89,7 +92,7 @@ function Fills({ session, day, steps, exposures, given, market, open, onGo }: Pr
                 {isOpen && (
                   <tr className="lineage-row">
                     <td colSpan={9}>
-                      <LineageView trade={trade} lineage={why(trade)} market={market} onGo={onGo} />
+                      <LineageView trade={trade} lineage={why(trade)} market={market} dataset={dataset} zone={zone} onGo={onGo} onMemory={onMemory} />
                     </td>
                   </tr>
                 )}
@@ -102,7 +105,7 @@ function Fills({ session, day, steps, exposures, given, market, open, onGo }: Pr
   )
 }
 
-function Refusals({ rejections }: { rejections: Rejected[] }) {
+function Refusals({ rejections, here, onGo }: { rejections: Rejected[]; here: number; onGo: Props['onGo'] }) {
   const t = useText()
   const word = useWord()
   const format = useFormat()
@@ -110,6 +113,16 @@ function Refusals({ rejections }: { rejections: Rejected[] }) {
     <section className="scroll-x" aria-label={t('orders.refused')}>
       <h3 className="table-title">{t('orders.refused')}</h3>
       <table className="grid-table">
+        <thead>
+          <tr>
+            <th>{t('orders.code')}</th>
+            <th>{t('lineage.order')}</th>
+            <th>{t('orders.reason')}</th>
+            <th>
+              <span className="hidden-label">{t('lineage.title')}</span>
+            </th>
+          </tr>
+        </thead>
         <tbody>
           {rejections.map((one) => (
             <tr key={one.order_id}>
@@ -122,6 +135,13 @@ function Refusals({ rejections }: { rejections: Rejected[] }) {
               <td className="top">
                 {one.message}
                 <Numbers numbers={one.numbers as Record<string, unknown> | null | undefined} />
+              </td>
+              <td className="top num">
+                {one.order && one.order.session_id === here && (
+                  <button type="button" className="button small plain" onClick={() => onGo(one.order?.path ?? '')}>
+                    {t('lineage.show')}
+                  </button>
+                )}
               </td>
             </tr>
           ))}
@@ -146,7 +166,7 @@ export function Numbers({ numbers }: { numbers: Record<string, unknown> | null |
   )
 }
 
-function Corporate({ day }: { day: DayResult }) {
+function Corporate({ day, market }: { day: DayResult; market: string | null }) {
   const t = useText()
   const word = useWord()
   const format = useFormat()
@@ -154,6 +174,15 @@ function Corporate({ day }: { day: DayResult }) {
     <section className="scroll-x" aria-label={t('orders.corporate')}>
       <h3 className="table-title">{t('orders.corporate')}</h3>
       <table className="grid-table">
+        <thead>
+          <tr>
+            <th>{t('word.action')}</th>
+            <th>{t('word.symbol')}</th>
+            <th className="num">{t('word.quantity')}</th>
+            <th className="num">{t('word.price')}</th>
+            <th className="num">{t('word.cash.after')}</th>
+          </tr>
+        </thead>
         <tbody>
           {day.corporate_actions.map((one) => (
             <tr key={one.action_id}>
@@ -161,7 +190,7 @@ function Corporate({ day }: { day: DayResult }) {
               <td>{one.symbol}</td>
               <td className="num">{format.quantity(one.quantity)}</td>
               <td className="num">{format.price(one.price)}</td>
-              <td className="num">{format.price(one.cash_after)}</td>
+              <td className="num">{format.money(one.cash_after, market)}</td>
             </tr>
           ))}
         </tbody>

@@ -1,7 +1,9 @@
 import { Link, useNavigate } from '@tanstack/react-router'
+import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import type { DayResult, Job, Session, Status } from '@/server/types'
-import { signClass, useFormat } from '@/shared/format'
+import { sessionHead } from '@/server/queries'
+import type { DayResult, Job, Session, SessionHeadAnswer, Status } from '@/server/types'
+import { ABSENT, signClass, useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { isTyping } from '@/shared/keys'
 import { Icon } from '@/shared/ui/icons'
@@ -28,6 +30,8 @@ export function SessionHead({ job, status, date, model, session, day, line }: Pr
   const previous = at > 0 ? dates[at - 1] : undefined
   const next = at >= 0 ? dates[at + 1] : undefined
   useDayKeys(job.job_id, model, previous, next)
+  const detail = status.details.find((one) => one.date === date && one.model === model)
+  const head = useQuery({ ...sessionHead(session?.session_id ?? 0), enabled: session?.status === 'completed' })
   const isLlm = session?.is_llm ?? job.simulation?.agents.find((agent) => agent.name === model)?.is_llm
   return (
     <div className="page-head">
@@ -46,7 +50,7 @@ export function SessionHead({ job, status, date, model, session, day, line }: Pr
           <HouseTag isLlm={isLlm} />
         </h1>
         <div className="facts">
-          <StatusMark status={session?.status ?? 'queued'} />
+          <StatusMark status={session?.status ?? detail?.status ?? 'queued'} />
           {line === 'live' && session?.status === 'running' && <span className="live">{t('live.on')}</span>}
           {line === 'broken' && <Tag kind="warn">{t('live.broken')}</Tag>}
           <QualityTag quality={qualityOf(day?.provenance.data_quality)} />
@@ -54,6 +58,7 @@ export function SessionHead({ job, status, date, model, session, day, line }: Pr
           {session?.total_messages != null && <span className="tnum">{t('session.messages', { count: session.total_messages })}</span>}
           {session?.completed_at && <span className="tnum">{format.duration((Date.parse(session.completed_at) - Date.parse(session.started_at)) / 1000)}</span>}
         </div>
+        {head.data && head.data.decisions.length > 0 && <Decisions head={head.data} jobId={job.job_id} />}
         {session?.session_summary && <p className="session-summary">{session.session_summary}</p>}
         {!session?.session_summary && session?.summary_error && <p className="quiet">{t('session.no.summary', { why: session.summary_error })}</p>}
       </div>
@@ -67,6 +72,26 @@ export function SessionHead({ job, status, date, model, session, day, line }: Pr
         <DayLink jobId={job.job_id} model={model} date={next} label={t('keys.next')} icon="right" />
       </div>
     </div>
+  )
+}
+
+/** What a desk has decided about each instrument: the words of its Portfolio Manager. */
+function Decisions({ head, jobId }: { head: SessionHeadAnswer; jobId: string }) {
+  const t = useText()
+  return (
+    <p className="decisions row wrap" aria-label={t('session.decisions')}>
+      {head.decisions.map((one) => (
+        <Link
+          key={one.symbol}
+          to="/app/runs/$jobId/$date/$model"
+          params={{ jobId, date: head.date, model: head.model }}
+          search={{ symbol: one.symbol, node: `${one.symbol}/Portfolio Manager#1` }}
+          title={t('session.decisions.why', { action: one.action ?? ABSENT, recommendation: one.recommendation ?? ABSENT })}
+        >
+          {one.symbol} <b className={`rating ${one.rating ?? 'none'}`}>{one.rating ?? t('session.undecided')}</b>
+        </Link>
+      ))}
+    </p>
   )
 }
 
@@ -104,7 +129,7 @@ function DayLink({ jobId, model, date, label, icon }: DayLinkProps) {
     )
   }
   return (
-    <Link to="/app/runs/$jobId/$date/$model" params={{ jobId, date, model }} search={(now) => ({ ...now, order: undefined })} className="button" aria-label={`${label}: ${date}`} title={date}>
+    <Link to="/app/runs/$jobId/$date/$model" params={{ jobId, date, model }} search={(now) => ({ ...now, order: undefined, at: undefined, item: undefined })} className="button" aria-label={`${label}: ${date}`} title={date}>
       <Icon name={icon} />
     </Link>
   )
@@ -118,7 +143,7 @@ function useDayKeys(jobId: string, model: string, previous: string | undefined, 
       if (isTyping(event)) return
       const date = event.key === '[' ? previous : event.key === ']' ? next : undefined
       if (date === undefined) return
-      void navigate({ to: '/app/runs/$jobId/$date/$model', params: { jobId, date, model }, search: (now) => ({ ...now, order: undefined }) })
+      void navigate({ to: '/app/runs/$jobId/$date/$model', params: { jobId, date, model }, search: (now) => ({ ...now, order: undefined, at: undefined, item: undefined }) })
     }
     window.addEventListener('keydown', pressed)
     return () => window.removeEventListener('keydown', pressed)

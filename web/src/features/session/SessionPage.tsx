@@ -3,10 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useEffect, useMemo } from 'react'
 import { isTyping } from '@/shared/keys'
+import { useNow } from '@/shared/now'
 import { useLiveJob } from '@/server/live'
-import { dayResult, exposures as exposuresQuery, job as jobQuery, session as sessionQuery, sessionMemory, status as statusQuery, steps as stepsQuery } from '@/server/queries'
-import { type DayResult, type Degradation, type Exposure, type GivenMemory, hasStopped, type Job, type Session, type Status, type Step } from '@/server/types'
-import { useText } from '@/shared/i18n'
+import { dataset as datasetQuery, dayResult, exposures as exposuresQuery, job as jobQuery, session as sessionQuery, sessionMemory, status as statusQuery, steps as stepsQuery } from '@/server/queries'
+import { type DayResult, type Degradation, type Exposure, type GivenItem, type GivenMemory, hasStopped, type Job, type Session, type Status, type Step } from '@/server/types'
+import { useText, useWord } from '@/shared/i18n'
 import { Segments, Tabs } from '@/shared/ui/parts'
 import { Empty, Failed, Loading, Note } from '@/shared/ui/states'
 import { isMissing } from '@/shared/missing'
@@ -14,7 +15,7 @@ import { Transcript } from '@/transcript/Transcript'
 import { isDesk, type Node, nodesOf, placeOf, symbolsOf } from './desk'
 import { DeskGraph } from './DeskGraph'
 import { Instructions } from './Instructions'
-import { MemoryGiven } from './MemoryGiven'
+import { MemoryGiven, nameOfMemory } from './MemoryGiven'
 import { OrdersView } from './OrdersView'
 import { ProvenanceView } from './ProvenanceView'
 import { SessionHead } from './SessionHead'
@@ -100,11 +101,16 @@ function Body({ job, session, day }: BodyProps) {
   const steps = useQuery(stepsQuery(job.job_id, session.session_id))
   const shown = useQuery(exposuresQuery(job.job_id, session.session_id))
   const given = useQuery(sessionMemory(job.job_id, session.session_id))
+  const data = useQuery(datasetQuery(job.simulation?.dataset.hash ?? ''))
+  const zone = data.data?.zone ?? null
   const running = session.status === 'running' && !hasStopped(job.status)
   const lost = (day?.provenance.degradations ?? []) as unknown as Degradation[]
+  // A call that is under way has lasted until now.
+  const now = useNow(running ? 1000 : 3_600_000)
+  const until = running ? now : 0
   const nodes = useMemo(
-    () => nodesOf(steps.data ?? NO_STEPS, session.conversation ?? [], (day?.provenance.degradations ?? []) as unknown as Degradation[], running),
-    [steps.data, session.conversation, day?.provenance.degradations, running],
+    () => nodesOf(steps.data ?? NO_STEPS, session.conversation ?? [], (day?.provenance.degradations ?? []) as unknown as Degradation[], running, until),
+    [steps.data, session.conversation, day?.provenance.degradations, running, until],
   )
   const desk = isDesk(nodes)
   const symbols = symbolsOf(nodes)
@@ -112,13 +118,23 @@ function Body({ job, session, day }: BodyProps) {
   const ofSymbol = useMemo(() => nodes.filter((node) => node.symbol === symbol || node.symbol === null), [nodes, symbol])
   const selected = search.node === undefined ? null : (placeOf(`${search.node}/x`).scope ?? null)
   const view = VIEWS.find((one) => one === search.view) ?? 'talk'
-  const go = (part: { node?: string | undefined; view?: string | undefined; symbol?: string | undefined }) =>
-    void navigate({ search: (now) => ({ ...now, ...part }), replace: true, resetScroll: false })
+  const go = (part: Partial<Record<'node' | 'view' | 'symbol' | 'at' | 'item', string | undefined>>) =>
+    void navigate({ search: (now) => ({ ...now, at: undefined, item: undefined, ...part }), replace: true, resetScroll: false })
   const select = (scope: string | null) => go({ node: scope ?? undefined })
-  const goTo = (scope: string, path: string) => {
+  /** To where a step stands: its message or, where it said nothing, its place on the tape. The way back leads here again. */
+  const goTo = (path: string) => {
     const place = placeOf(path)
-    go({ node: `${scope}`, view: undefined, symbol: place.symbol ?? search.symbol })
+    const told = (session.conversation ?? []).some((message) => message.path === path)
+    const part = { node: place.scope, view: told ? undefined : 'tape', symbol: place.symbol ?? search.symbol, at: path, item: undefined }
+    void navigate({ search: (now) => ({ ...now, ...part }), resetScroll: false })
   }
+  const toMemory = (memory: Pick<GivenItem, 'memory_type' | 'memory_id'> & { path: string }) => {
+    const place = placeOf(memory.path)
+    const part = { view: 'memory', symbol: place.symbol ?? search.symbol, item: nameOfMemory(memory), at: undefined }
+    void navigate({ search: (now) => ({ ...now, ...part }), resetScroll: false })
+  }
+  const at = search.at
+  const atIndex = at !== undefined && /^\d+$/.test(at) ? Number(at) : null
   useNodeKeys(ofSymbol, selected, select)
 
   const inNode = (path: string) => selected === null || placeOf(path).scope === selected
@@ -140,7 +156,15 @@ function Body({ job, session, day }: BodyProps) {
           {day.metadata.error}
         </Note>
       )}
-      {lost.length > 0 && <Degraded lost={lost} onGo={(node) => select(nodes.find((one) => one.name === node.node && (node.symbol == null || one.symbol === node.symbol))?.scope ?? null)} />}
+      {lost.length > 0 && (
+        <Degraded
+          lost={lost}
+          onGo={(node) => {
+            const found = nodes.find((one) => one.name === node.node && (node.symbol == null || one.symbol === node.symbol))
+            go({ node: found?.scope, symbol: node.symbol ?? search.symbol })
+          }}
+        />
+      )}
       {desk && (
         <section className="panel" aria-label={t('desk.graph')}>
           <div className="panel-head">
@@ -183,20 +207,20 @@ function Body({ job, session, day }: BodyProps) {
                 {talk.length === 0 ? (
                   <Empty title={selected ? t('node.silent') : t('session.silent')} />
                 ) : (
-                  <Transcript key={selected ?? ''} messages={talk} showsNodes={desk && selected === null} follows={running} onPath={(path) => select(placeOf(path).scope)} />
+                  <Transcript key={selected ?? ''} messages={talk} showsNodes={desk && selected === null} follows={running && at === undefined} focusPath={at} focusIndex={atIndex} onPath={(path) => select(placeOf(path).scope)} />
                 )}
               </>
             )}
             {view === 'orders' &&
               (day ? (
-                <OrdersView session={session} day={day} steps={steps.data ?? NO_STEPS} exposures={shown.data ?? NO_EXPOSURES} given={given.data ?? NOT_GIVEN} market={job.simulation?.market ?? null} open={search.order} onGo={goTo} />
+                <OrdersView session={session} day={day} steps={steps.data ?? NO_STEPS} exposures={shown.data ?? NO_EXPOSURES} given={given.data ?? NOT_GIVEN} market={job.simulation?.market ?? null} open={search.order} dataset={job.simulation?.dataset.hash ?? ''} zone={zone} onGo={goTo} onMemory={toMemory} />
               ) : (
                 <Empty title={t('session.open')} />
               ))}
-            {view === 'shown' && <ShownView reads={reads} pending={shown.isPending} error={shown.error} dataset={job.simulation?.dataset.name ?? ''} />}
-            {view === 'memory' && <MemoryGiven given={given.data} error={given.error} />}
+            {view === 'shown' && <ShownView reads={reads} pending={shown.isPending} error={shown.error} dataset={job.simulation?.dataset ?? null} zone={zone} onGo={goTo} />}
+            {view === 'memory' && <MemoryGiven given={given.data} error={given.error} session={session} zone={zone} item={search.item} onGo={goTo} />}
             {view === 'provenance' && <ProvenanceView job={job} session={session} day={day} symbol={desk ? symbol : null} />}
-            {view === 'tape' && <TapeView steps={tape} pending={steps.isPending} error={steps.error} />}
+            {view === 'tape' && <TapeView key={selected ?? ''} steps={tape} pending={steps.isPending} error={steps.error} at={at} />}
           </Tabs>
         </section>
       </div>
@@ -207,6 +231,7 @@ function Body({ job, session, day }: BodyProps) {
 /** What degraded this day, and the way to the node. */
 function Degraded({ lost, onGo }: { lost: Degradation[]; onGo: (lost: Degradation) => void }) {
   const t = useText()
+  const word = useWord()
   return (
     <Note kind="warn" title={t('session.degraded')}>
       <p>{t('session.degraded.why')}</p>
@@ -214,7 +239,7 @@ function Degraded({ lost, onGo }: { lost: Degradation[]; onGo: (lost: Degradatio
         {lost.map((one, index) => (
           <button key={index} type="button" className="button small" onClick={() => onGo(one)}>
             {one.symbol ? `${one.symbol} · ` : ''}
-            {one.node}: {one.reason}
+            {word('node', one.node)}: {one.reason}
           </button>
         ))}
       </div>

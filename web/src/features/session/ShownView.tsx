@@ -4,16 +4,19 @@ import type { Exposure } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
+import { dataPlace } from '../shown/places'
 import { bySeries } from './lineage'
 
 interface Props {
   reads: Exposure[]
   pending: boolean
   error: Error | null
-  dataset: string
+  dataset: { name: string; hash: string } | null
+  zone: string | null
+  onGo: (path: string) => void
 }
 
-export function ShownView({ reads, pending, error, dataset }: Props) {
+export function ShownView({ reads, pending, error, dataset, zone, onGo }: Props) {
   const t = useText()
   const format = useFormat()
   if (pending) return <Loading />
@@ -23,9 +26,11 @@ export function ShownView({ reads, pending, error, dataset }: Props) {
     <div className="scroll-x tall">
       <p className="panel-body second">
         {t('shown.what')}{' '}
-        <Link to="/app/data" search={{ dataset }}>
-          {dataset}
-        </Link>
+        {dataset && (
+          <Link to="/app/data" search={{ dataset: dataset.hash }}>
+            {dataset.name}
+          </Link>
+        )}
       </p>
       <table className="grid-table">
         <thead>
@@ -41,13 +46,25 @@ export function ShownView({ reads, pending, error, dataset }: Props) {
         <tbody>
           {bySeries(reads).map((one) => (
             <tr key={one.series}>
-              <td className="mono top">{one.series}</td>
+              <td className="mono top">
+                {dataset ? (
+                  <Link to="/app/data" search={dataPlace(dataset.hash, one.series, one.first, one.last)}>
+                    {one.series}
+                  </Link>
+                ) : (
+                  one.series
+                )}
+              </td>
               <td className="num top">{format.count(one.reads)}</td>
               <td className="num top">{format.count(one.rows)}</td>
               <td className="tnum nowrap top">{one.first === one.last ? one.last : `${one.first} – ${one.last}`}</td>
-              <td className="tnum nowrap top">{format.instant(one.known)}</td>
+              <td className="tnum nowrap top">{format.instantIn(one.known, zone)}</td>
               <td className="mono quiet top" title={one.paths.join('\n')}>
-                {one.paths.slice(0, 3).join(', ')}
+                {[...new Set(one.paths)].slice(0, 3).map((path) => (
+                  <button key={path} type="button" className="link-button" onClick={() => onGo(path)}>
+                    {path}
+                  </button>
+                ))}
                 {one.paths.length > 3 ? ` +${one.paths.length - 3}` : ''}
               </td>
             </tr>

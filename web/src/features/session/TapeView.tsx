@@ -1,6 +1,6 @@
 // The steps of a session, as they stand on its tape.
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useRef } from 'react'
+import { useEffect, useRef } from 'react'
 import type { Step } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
@@ -11,13 +11,21 @@ interface Props {
   steps: Step[]
   pending: boolean
   error: Error | null
+  /** The step that is to be in sight. */
+  at?: string | undefined
 }
 
-export function TapeView({ steps, pending, error }: Props) {
+export function TapeView({ steps, pending, error, at }: Props) {
   const t = useText()
   const format = useFormat()
   const box = useRef<HTMLDivElement>(null)
   const rows = useVirtualizer({ count: steps.length, getScrollElement: () => box.current, estimateSize: () => 26, overscan: 20 })
+  const marked = at === undefined ? -1 : steps.findIndex((step) => step.path === at)
+  useEffect(() => {
+    if (marked >= 0) rows.scrollToIndex(marked, { align: 'center' })
+    // The place is asked for once.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [marked])
   if (pending) return <Loading />
   if (error && steps.length === 0) return <Failed error={error} />
   if (steps.length === 0) return <Empty title={t('tape.none')} />
@@ -32,7 +40,7 @@ export function TapeView({ steps, pending, error }: Props) {
           const took = step.ended_at ? (Date.parse(step.ended_at) - Date.parse(step.started_at)) / 1000 : null
           const bad = step.outcome != null && step.outcome !== 'ok'
           return (
-            <div key={row.key} className="tape-row" style={{ transform: `translateY(${row.start}px)` }}>
+            <div key={row.key} className={`tape-row${row.index === marked ? ' marked' : ''}`} aria-current={row.index === marked ? 'true' : undefined} style={{ transform: `translateY(${row.start}px)` }}>
               <span className="quiet num tape-seq">{step.seq ?? ''}</span>
               <span className="mono clip grow" title={step.path}>
                 {step.path}

@@ -1,8 +1,12 @@
 // When each node, or each call of a conversation, was at work.
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
+import { More } from '@/shared/ui/parts'
 import { DEEP, type Node } from './desk'
+
+/** So many rows at a time: a long conversation has thousands of calls. */
+const ROWS = 300
 
 interface Row {
   key: string
@@ -52,13 +56,14 @@ export function Waterfall({ nodes, selected, onSelect, byCall }: Props) {
         took: (node.end ?? 0) - (node.start ?? 0),
       }))
   }, [nodes, byCall, word])
-  const whole = Math.max(1, ...rows.flatMap((row) => row.bars.map((bar) => bar.end)))
+  const whole = rows.reduce((most, row) => row.bars.reduce((end, bar) => Math.max(end, bar.end), most), 1)
+  const [count, setCount] = useState(ROWS)
 
   if (rows.length === 0) return <p className="panel-body quiet">{t('waterfall.none')}</p>
   return (
     <div className="waterfall-box">
       <div className="waterfall" role="group" aria-label={t('waterfall.label')}>
-        {rows.map((row) => (
+        {rows.slice(0, count).map((row) => (
           <div key={row.key} className={`waterfall-row${selected === row.scope && !byCall ? ' selected' : ''}`}>
             <button type="button" className="clip" onClick={() => onSelect(selected === row.scope ? null : row.scope)}>
               {row.label}
@@ -77,6 +82,7 @@ export function Waterfall({ nodes, selected, onSelect, byCall }: Props) {
           </div>
         ))}
       </div>
+      <More has={rows.length > count} busy={false} onMore={() => setCount(count + ROWS)} />
       <p className="waterfall-foot quiet tnum">
         <span>0</span>
         <span>{format.duration(whole / 1000)}</span>

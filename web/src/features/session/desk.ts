@@ -95,7 +95,7 @@ function emptyNode(place: Place): Node {
 const BOOKS = new Set(['pre', 'sizing', 'bar', 'close', 'post'])
 
 /** All nodes of a session, in the order of the graph; symbols in that of their first step. */
-export function nodesOf(steps: Step[], messages: Message[], degradations: Degradation[], running: boolean): Node[] {
+export function nodesOf(steps: Step[], messages: Message[], degradations: Degradation[], running: boolean, now?: number): Node[] {
   const nodes = new Map<string, Node>()
   const nodeAt = (path: string) => {
     const place = placeOf(path)
@@ -121,7 +121,8 @@ export function nodesOf(steps: Step[], messages: Message[], degradations: Degrad
     }
     const open = step.ended_at == null && running
     const start = at(step.started_at) - zero
-    const end = (Number.isFinite(at(step.ended_at)) ? at(step.ended_at) : at(step.started_at)) - zero
+    const since = open && now !== undefined ? Math.max(now, at(step.started_at)) : at(step.started_at)
+    const end = (Number.isFinite(at(step.ended_at)) ? at(step.ended_at) : since) - zero
     node.calls.push({ path: step.path, kind: step.kind, start, end, open })
     node.start = Math.min(node.start ?? start, start)
     node.end = Math.max(node.end ?? end, end)

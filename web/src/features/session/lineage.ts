@@ -14,6 +14,10 @@ export interface Link {
 }
 
 export interface Lineage {
+  /** The session in which the order was given, where it is an earlier one. */
+  elsewhere: { session_id: number; date: string } | null
+  /** The step that booked the fill. */
+  fillPath: string | null
   /** The step of the order; `null`: the books did it themselves, or it is not told. */
   orderPath: string | null
   /** What the agent gave as its reason with the order. */
@@ -23,7 +27,8 @@ export interface Lineage {
   before: Link[]
   cuts: NonNullable<Sizing['cuts']>
   shown: Exposure[]
-  memories: GivenMemory['items']
+  /** What stood in the prompts, with the step that told it. */
+  memories: (GivenMemory['items'][number] & { path: string })[]
 }
 
 /** The nodes that lead to a decision, the nearest first. */
@@ -60,7 +65,7 @@ function orderIdOf(message: Message): string | null {
 }
 
 export function lineageOf(
-  trade: Pick<Trade, 'order_id' | 'symbol'>,
+  trade: Pick<Trade, 'order_id' | 'symbol'> & Partial<Pick<Trade, 'order' | 'path'>>,
   session: Session,
   day: DayResult | null,
   steps: Step[],
@@ -72,20 +77,33 @@ export function lineageOf(
   const sizing = (day?.metadata.sizing ?? {}) as Sizing
   const memories = given
     .filter((one) => placeOf(one.path).symbol === symbol || placeOf(one.path).symbol === null)
-    .flatMap((one) => one.items)
-  const ofSymbol = exposures.filter((one) => one.series.startsWith(`${symbol}/`) && !isBooks(one.path))
+    .flatMap((one) => one.items.map((item) => ({ ...item, path: one.path })))
+  const ofSymbol = exposures.filter((one) => concerns(one, symbol) && !isBooks(one.path))
+
+  const order = trade.order
+  const away = order != null && order.session_id !== session.session_id
+  const told = {
+    elsewhere: away ? { session_id: order.session_id, date: order.date } : null,
+    fillPath: trade.path ?? null,
+  }
+  if (away) return { ...told, orderPath: order.path, reason: null, decision: null, before: [], cuts: [], shown: [], memories: [] }
 
   const asked = messages.findIndex(
-    (message) => message.role === 'tool' && ORDER_TOOLS.has(message.tool_name ?? '') && trade.order_id != null && orderIdOf(message) === trade.order_id,
+    (message) =>
+      message.role === 'tool' &&
+      ORDER_TOOLS.has(message.tool_name ?? '') &&
+      trade.order_id != null &&
+      (order ? message.path === order.path : orderIdOf(message) === trade.order_id),
   )
   const call = messages[asked]
   if (call) {
     // One conversation: the words just before the call are the decision.
-    const said = messages.slice(0, asked).reverse().find((message) => message.role === 'assistant')
+    const said = messages.slice(0, asked).reverse().find((message) => message.role === 'assistant' && message.content.trim() !== '')
     const reason = (call.tool_input as { reason?: unknown } | null)?.reason
-    const order = steps.findIndex((step) => step.path === call.path)
-    const earlier = new Set(steps.slice(0, order < 0 ? steps.length : order).map((step) => step.path))
+    const at = steps.findIndex((step) => step.path === call.path)
+    const earlier = new Set(steps.slice(0, at < 0 ? steps.length : at).map((step) => step.path))
     return {
+      ...told,
       orderPath: call.path,
       reason: typeof reason === 'string' ? reason : null,
       decision: said ? { scope: placeOf(said.path).scope, path: said.path, name: placeOf(said.path).name, text: said.content } : null,
@@ -100,7 +118,8 @@ export function lineageOf(
   const nth = orders.findIndex((order) => order.order_id === trade.order_id)
   const orderSteps = steps.filter((step) => step.kind === 'order' && placeOf(step.path).name === 'sizing')
   return {
-    orderPath: trade.order_id == null || nth < 0 ? null : (orderSteps[nth]?.path ?? null),
+    ...told,
+    orderPath: trade.order?.path ?? (trade.order_id == null || nth < 0 ? null : (orderSteps[nth]?.path ?? null)),
     reason: null,
     decision: trade.order_id == null ? null : lastWords(messages, symbol, 'Portfolio Manager'),
     before: trade.order_id == null ? [] : LEADING.flatMap((name) => lastWords(messages, symbol, name) ?? []),
@@ -108,6 +127,14 @@ export function lineageOf(
     shown: ofSymbol,
     memories,
   }
+}
+
+/** Of the instrument, or of the market as a whole, where its own desk or everybody was shown it. */
+function concerns(one: Exposure, symbol: string): boolean {
+  if (one.series.startsWith(`${symbol}/`)) return true
+  const whole = one.series === 'news' || one.series.startsWith('macro/')
+  const place = placeOf(one.path)
+  return whole && (place.symbol === null || place.symbol === symbol)
 }
 
 function isBooks(path: string): boolean {

@@ -5,7 +5,7 @@ import { access, health } from '@/server/queries'
 import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { changeSettings, type PnlColours, type Settings, useSettings } from '@/shared/settings'
-import { Pairs, Segments, StatusMark, Tag } from '@/shared/ui/parts'
+import { Pairs, Segments, Tag } from '@/shared/ui/parts'
 import { Command, Failed, Loading, Note } from '@/shared/ui/states'
 import { Doctor } from './Doctor'
 
@@ -48,7 +48,8 @@ export function SettingsPage() {
 /** As whom one is here. */
 function Known() {
   const t = useText()
-  const { data } = useQuery(access())
+  const { data, error } = useQuery(access())
+  if (error) return <Failed error={error} />
   if (!data?.required) return data === undefined ? null : <p>{t('settings.access.open')}</p>
   return (
     <form method="post" action="/logout" className="row wrap">
@@ -139,7 +140,7 @@ function Server() {
     <section className="panel" aria-label={t('settings.server')}>
       <div className="panel-head">
         <h2>{t('settings.server')}</h2>
-        {data && <StatusMark status={data.status === 'ok' ? 'completed' : 'failed'} />}
+        {data && (data.status === 'ok' ? <span className="second">{t('settings.server.well')}</span> : <Tag kind="bad">{t('settings.server.failing')}</Tag>)}
       </div>
       {found.isPending && <Loading rows={3} />}
       {found.error && <Failed error={found.error} retry={() => void found.refetch()} />}

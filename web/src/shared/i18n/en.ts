@@ -1,10 +1,12 @@
 // English, and the list of all keys.
+import { enLineage } from './en.lineage'
 import { enViews } from './en.views'
 import { enWork } from './en.work'
 
 export const en = {
   ...enViews,
   ...enWork,
+  ...enLineage,
 
   'nav.label': 'Views',
   'nav.skip': 'Skip to the content',

@@ -1,11 +1,13 @@
 // Chinese.
 import type { en } from './en'
+import { zhLineage } from './zh.lineage'
 import { zhViews } from './zh.views'
 import { zhWork } from './zh.work'
 
 export const zh: Record<keyof typeof en, string> = {
   ...zhViews,
   ...zhWork,
+  ...zhLineage,
 
   'nav.label': '视图',
   'nav.skip': '跳到正文',

@@ -10,7 +10,7 @@ use papertape_core::id::Symbol;
 use papertape_core::provenance::{DataQuality, Degradation, Research, SampleQuality, extract};
 use papertape_core::record::{DayStatus, OrderRow, PositionRow};
 use papertape_core::time::Date;
-use papertape_store::{PageRequest, ResultFilter, SessionFilter, SessionResult};
+use papertape_store::{OrderPlace, PageRequest, Placed, ResultFilter, SessionFilter, SessionResult};
 use rust_decimal::Decimal;
 use serde::Serialize;
 use serde_json::Value;
@@ -98,10 +98,25 @@ pub struct Trade {
     pub realised_pnl: Option<f64>,
     /// The order; `null` for a fill without one: a stop, a target, a liquidation.
     pub order_id: Option<String>,
+    /// The step that booked it; `null` where the record has none, as of what was imported.
+    pub path: Option<String>,
+    /// Where its order was given; `null` for a fill without one.
+    pub order: Option<OrderPlaceAnswer>,
     /// Cash after it.
     pub cash_after: f64,
     /// Portfolio value after it, at the prices known then.
     pub portfolio_value: f64,
+}
+
+/// Where an order was given: in this session or, where it has waited, in an earlier one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct OrderPlaceAnswer {
+    /// The session.
+    pub session_id: i64,
+    /// Its trading day.
+    pub date: Date,
+    /// The step.
+    pub path: String,
 }
 
 /// An order that was refused, or expired.
@@ -109,6 +124,8 @@ pub struct Trade {
 pub struct Rejected {
     /// The order.
     pub order_id: String,
+    /// Where it was given; `null` where the record has no step of it.
+    pub order: Option<OrderPlaceAnswer>,
     /// `rejected` or `expired`.
     pub status: String,
     /// The instrument as it was asked for.
@@ -230,6 +247,12 @@ pub struct DayMetadata {
     pub sizing: Option<Value>,
 }
 
+impl From<&OrderPlace> for OrderPlaceAnswer {
+    fn from(place: &OrderPlace) -> Self {
+        Self { session_id: place.session.0, date: place.date, path: place.path.to_string() }
+    }
+}
+
 /// What was said on a day.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 #[serde(untagged)]
@@ -262,7 +285,17 @@ async fn result(
     session: SessionResult,
     level: ReasoningLevel,
 ) -> Result<DayResult, ViewError> {
-    let trades = trades::fills(app, &session).await?.into_iter().map(|filled| filled.trade).collect();
+    let Placed { actions, orders } = app.store.placed(session.id).await?;
+    let mut trades: Vec<Trade> =
+        trades::fills(app, &session).await?.into_iter().map(|filled| filled.trade).collect();
+    for trade in &mut trades {
+        trade.path = actions.get(&trade.action_id).map(ToString::to_string);
+        trade.order = trade.order_id.as_ref().and_then(|id| orders.get(id)).map(OrderPlaceAnswer::from);
+    }
+    let mut rejections: Vec<Rejected> = session.orders.iter().filter_map(rejected).collect();
+    for refused in &mut rejections {
+        refused.order = orders.get(&refused.order_id).map(OrderPlaceAnswer::from);
+    }
     let said = match level {
         ReasoningLevel::None => None,
         ReasoningLevel::Summary => session.session_summary.clone().map(DayReasoning::Summary),
@@ -282,7 +315,7 @@ async fn result(
         starting_position: starting(&session),
         daily_metrics: daily_metrics(&session, continued),
         trades,
-        rejections: session.orders.iter().filter_map(rejected).collect(),
+        rejections,
         corporate_actions: session.positions.iter().filter_map(corporate_action).collect(),
         final_position: final_position(&session),
         metadata: metadata(&session, is_llm),
@@ -345,6 +378,7 @@ fn rejected(order: &OrderRow) -> Option<Rejected> {
     let is_refused = matches!(order.status.as_str(), "rejected" | "expired");
     is_refused.then(|| Rejected {
         order_id: order.order_id.clone(),
+        order: None,
         status: order.status.clone(),
         symbol: order.symbol.to_string(),
         side: order.side.clone(),

@@ -2,6 +2,7 @@
 
 mod baseline;
 mod day;
+mod head;
 mod load;
 mod range;
 mod trades;
@@ -10,8 +11,9 @@ pub use baseline::{BaselineResult, Baselines, ValueAtClose};
 pub(super) use day::sample_quality;
 pub use day::{
     CorporateActionAnswer, DailyMetrics, DayMetadata, DayReasoning, DayResult, FinalPosition, HeldAtClose,
-    Holding, Provenance, Rejected, StartingHoldings, Trade,
+    Holding, OrderPlaceAnswer, Provenance, Rejected, StartingHoldings, Trade,
 };
+pub use head::{DecisionAnswer, NeighbourAnswer, SessionHeadAnswer, session_head};
 pub use range::{
     DailyPortfolioValue, FullResearch, Metrics, RangeProvenance, RangeReasoning, RangeResult, Span,
 };

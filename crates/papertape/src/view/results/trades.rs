@@ -83,6 +83,8 @@ fn filled(row: &PositionRow, costs: Costs) -> Filled {
             slippage: number(costs.slippage.0),
             realised_pnl: costs.realised_pnl.map(|pnl| number(pnl.0)),
             order_id: costs.order_id,
+            path: None,
+            order: None,
             cash_after: number(row.cash.0),
             portfolio_value: number(row.portfolio_value.0),
         },

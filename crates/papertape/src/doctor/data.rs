@@ -3,8 +3,8 @@
 use super::Finding;
 use crate::address::Address;
 use crate::app::{database_file, target};
-use crate::cli::output::{bytes, count};
 use crate::config::{Config, without_password};
+use crate::units::{bytes, count};
 use papertape_store::{Store, StoreError};
 use std::path::Path;
 use std::time::Duration;
@@ -150,8 +150,11 @@ fn holder(config: &Config) -> Option<u32> {
     Store::holder(&database_file(&config.data_dir, config.mode))
 }
 
-/// Can the server have its address?
-pub(super) fn listening(config: &Config) -> Finding {
+/// Can the server have its address? `by_server`: it is the server that asks.
+pub(super) fn listening(config: &Config, by_server: bool) -> Finding {
+    if by_server {
+        return Finding::ok("address", format!("{} is this server's", config.listen));
+    }
     let ours = holder(config).and_then(|pid| Address::read(&config.data_dir, config.mode, pid));
     match std::net::TcpListener::bind(config.listen) {
         Ok(_) => Finding::ok("address", format!("{} is free for `papertape serve`", config.listen)),

@@ -1,0 +1,21 @@
+//! `GET /doctor`
+
+use super::responses::Read;
+use crate::app::App;
+use crate::view::{self, DoctorAnswer};
+use axum::Json;
+use axum::extract::State;
+
+/// Is everything there that a simulation needs?
+///
+/// The looks of `papertape doctor`: data, disk, database, dataset, models, prompts, tools. Nothing is made or
+/// changed, and nothing secret is told. Asking starts the configured tool servers, one question at a time.
+#[utoipa::path(
+    get,
+    path = "/doctor",
+    tag = "server",
+    responses((status = 200, body = DoctorAnswer, description = "What was found"), Read)
+)]
+pub(super) async fn doctor(State(app): State<App>) -> Json<DoctorAnswer> {
+    Json(view::doctor(&app).await)
+}

@@ -1,0 +1,21 @@
+//! `GET /simulate/options`
+
+use super::error::ApiError;
+use super::responses::Read;
+use crate::app::App;
+use crate::view::{self, OptionsAnswer};
+use axum::Json;
+use axum::extract::State;
+
+/// What can be run: agents, models, datasets, markets, and the defaults
+///
+/// Whether a model's key is there is told, the key never.
+#[utoipa::path(
+    get,
+    path = "/simulate/options",
+    tag = "simulation",
+    responses((status = 200, body = OptionsAnswer, description = "What can be run"), Read)
+)]
+pub(super) async fn options(State(app): State<App>) -> Result<Json<OptionsAnswer>, ApiError> {
+    Ok(Json(view::options(&app)?))
+}

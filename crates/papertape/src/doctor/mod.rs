@@ -1,0 +1,65 @@
+//! Is everything there that is needed? The same looks for the command line and for the server's pages.
+//!
+//! It makes and changes nothing. Keys are looked for, and never shown.
+
+mod data;
+mod parts;
+
+use crate::config::Config;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// What one look came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LookState {
+    /// As it should be.
+    Ok,
+    /// Nothing is broken, but somebody may want to know.
+    Note,
+    /// It does not work.
+    Broken,
+}
+
+/// One look.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Finding {
+    /// What it came to.
+    pub state: LookState,
+    /// What was looked at: `config`, `data`, `disk`, `database`, `owner`, `address`, `dataset`, `models`,
+    /// `agent`, `provider`, `prompts` or `tools`.
+    pub what: &'static str,
+    /// What was found, in a sentence.
+    pub text: String,
+}
+
+impl Finding {
+    fn ok(what: &'static str, text: impl Into<String>) -> Self {
+        Self { state: LookState::Ok, what, text: text.into() }
+    }
+
+    fn note(what: &'static str, text: impl Into<String>) -> Self {
+        Self { state: LookState::Note, what, text: text.into() }
+    }
+
+    pub(crate) fn broken(what: &'static str, text: impl Into<String>) -> Self {
+        Self { state: LookState::Broken, what, text: text.into() }
+    }
+}
+
+/// Looks at everything that a simulation needs. `by_server`: it is the server that asks, and so has its
+/// address.
+pub async fn look(config: &Config, by_server: bool) -> Vec<Finding> {
+    let mut found = vec![match &config.file {
+        Some(file) => Finding::ok("config", format!("read from {}", file.display())),
+        None => Finding::ok("config", "the defaults and the environment; there is no papertape.toml here"),
+    }];
+    found.extend(data::directory(config));
+    found.extend(data::database(config).await);
+    found.push(data::listening(config, by_server));
+    found.push(parts::dataset(config));
+    found.extend(parts::models(config));
+    found.push(parts::prompts(config));
+    found.extend(parts::tools(config).await);
+    found
+}

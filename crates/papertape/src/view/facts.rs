@@ -1,0 +1,197 @@
+//! What a dataset holds besides bars: news, companies' figures, macroeconomic values.
+
+use super::bars::{open_dataset, symbol_of};
+use super::{MOST_ROWS, ViewError, number};
+use crate::app::App;
+use papertape_core::market::{Fundamental, MacroPoint, News, Published};
+use papertape_core::time::{Date, Timestamp};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// How many items a page has where the caller does not say.
+const USUAL_ROWS: u32 = 50;
+
+/// Which items.
+#[derive(Clone, Debug, Default)]
+pub struct FactsQuery {
+    /// The dataset's name, or the first digits of its hash.
+    pub dataset: String,
+    /// About this instrument; of macroeconomic values, of this series.
+    pub of: Option<String>,
+    /// How many at most, 1 to 200.
+    pub limit: Option<u32>,
+    /// Where to go on.
+    pub cursor: Option<String>,
+}
+
+/// A page of news.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct NewsAnswer {
+    /// The dataset's content hash.
+    pub dataset: String,
+    /// The items, the newest first.
+    pub news: Vec<NewsItem>,
+    /// How many there are on this page.
+    pub count: usize,
+    /// Where the next page begins; `null` at the end.
+    pub next_cursor: Option<String>,
+}
+
+/// A news item. Its text is somebody else's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct NewsItem {
+    /// Unique within the dataset.
+    pub id: String,
+    /// From this instant on it is known.
+    pub published_at: Timestamp,
+    /// The instruments that it is about; none for general news.
+    pub symbols: Vec<String>,
+    /// Who published it.
+    pub source: String,
+    /// Its headline.
+    pub headline: String,
+    /// Its text.
+    pub body: Option<String>,
+    /// Where it was found.
+    pub url: Option<String>,
+}
+
+/// A page of companies' figures.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct FundamentalsAnswer {
+    /// The dataset's content hash.
+    pub dataset: String,
+    /// The figures, by instrument and publication. One that was published anew stands there as often.
+    pub fundamentals: Vec<FundamentalItem>,
+    /// How many there are on this page.
+    pub count: usize,
+    /// Where the next page begins; `null` at the end.
+    pub next_cursor: Option<String>,
+}
+
+/// One figure of a company's reports.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct FundamentalItem {
+    /// Whose figure.
+    pub symbol: String,
+    /// What it measures.
+    pub metric: String,
+    /// The last day of its period.
+    pub period_end: Date,
+    /// The figure.
+    pub value: f64,
+    /// Its unit.
+    pub unit: String,
+    /// From this instant on it is known.
+    pub published_at: Timestamp,
+}
+
+/// A page of macroeconomic values.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct MacrosAnswer {
+    /// The dataset's content hash.
+    pub dataset: String,
+    /// The values, by series and publication.
+    pub macros: Vec<MacroItem>,
+    /// How many there are on this page.
+    pub count: usize,
+    /// Where the next page begins; `null` at the end.
+    pub next_cursor: Option<String>,
+}
+
+/// One value of a macroeconomic series.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct MacroItem {
+    /// The series.
+    pub series: String,
+    /// The first day of its period.
+    pub period: Date,
+    /// The value.
+    pub value: f64,
+    /// Its unit.
+    pub unit: String,
+    /// From this instant on it is known.
+    pub published_at: Timestamp,
+}
+
+/// News of a dataset.
+///
+/// # Errors
+/// No such dataset or instrument; a bad limit or cursor; a dataset that cannot be read.
+pub fn news(app: &App, query: &FactsQuery) -> Result<NewsAnswer, ViewError> {
+    let dataset = open_dataset(app, "name", &query.dataset)?;
+    let symbol = query.of.as_deref().map(|symbol| symbol_of(&dataset, symbol)).transpose()?;
+    let about = |one: &&Published<News>| symbol.as_ref().is_none_or(|it| one.item.symbols.contains(it));
+    let items = dataset.contents().news().iter().rev().filter(about);
+    let (news, next_cursor) = paged(items, query, |one| NewsItem {
+        id: one.item.id.clone(),
+        published_at: one.published_at,
+        symbols: one.item.symbols.iter().map(ToString::to_string).collect(),
+        source: one.item.source.clone(),
+        headline: one.item.headline.clone(),
+        body: one.item.body.clone(),
+        url: one.item.url.clone(),
+    })?;
+    Ok(NewsAnswer { dataset: dataset.hash().to_hex(), count: news.len(), news, next_cursor })
+}
+
+/// Companies' figures of a dataset.
+///
+/// # Errors
+/// As [`news`].
+pub fn fundamentals(app: &App, query: &FactsQuery) -> Result<FundamentalsAnswer, ViewError> {
+    let dataset = open_dataset(app, "name", &query.dataset)?;
+    let symbol = query.of.as_deref().map(|symbol| symbol_of(&dataset, symbol)).transpose()?;
+    let of = |one: &&Published<Fundamental>| symbol.as_ref().is_none_or(|it| one.item.symbol == *it);
+    let (fundamentals, next_cursor) =
+        paged(dataset.contents().fundamentals().filter(of), query, |one| FundamentalItem {
+            symbol: one.item.symbol.to_string(),
+            metric: one.item.metric.clone(),
+            period_end: one.item.period_end,
+            value: number(one.item.value),
+            unit: one.item.unit.clone(),
+            published_at: one.published_at,
+        })?;
+    let count = fundamentals.len();
+    Ok(FundamentalsAnswer { dataset: dataset.hash().to_hex(), count, fundamentals, next_cursor })
+}
+
+/// Macroeconomic values of a dataset; of a series that it does not have, none.
+///
+/// # Errors
+/// As [`news`].
+pub fn macros(app: &App, query: &FactsQuery) -> Result<MacrosAnswer, ViewError> {
+    let dataset = open_dataset(app, "name", &query.dataset)?;
+    let of = |one: &&Published<MacroPoint>| query.of.as_ref().is_none_or(|it| one.item.series == *it);
+    let (macros, next_cursor) = paged(dataset.contents().macros().filter(of), query, |one| MacroItem {
+        series: one.item.series.clone(),
+        period: one.item.period,
+        value: number(one.item.value),
+        unit: one.item.unit.clone(),
+        published_at: one.published_at,
+    })?;
+    Ok(MacrosAnswer { dataset: dataset.hash().to_hex(), count: macros.len(), macros, next_cursor })
+}
+
+/// A page of a list that never changes: a cursor is how many came before.
+fn paged<I, T>(
+    items: impl Iterator<Item = I>,
+    query: &FactsQuery,
+    of: impl Fn(I) -> T,
+) -> Result<(Vec<T>, Option<String>), ViewError> {
+    let limit = query.limit.unwrap_or(USUAL_ROWS);
+    if limit == 0 || limit > MOST_ROWS {
+        return Err(ViewError::bad("limit", format!("{limit} is not from 1 to {MOST_ROWS}")));
+    }
+    let done = match &query.cursor {
+        None => 0,
+        Some(cursor) => {
+            let wrong = |_| ViewError::bad("cursor", "it is not one of this list's");
+            cursor.parse::<u32>().map_err(wrong)? as usize
+        }
+    };
+    let mut rest = items.skip(done);
+    let page: Vec<T> = rest.by_ref().take(limit as usize).map(of).collect();
+    let next = rest.next().map(|_| (done + page.len()).to_string());
+    Ok((page, next))
+}

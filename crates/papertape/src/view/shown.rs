@@ -1,0 +1,410 @@
+//! From a bar, a news item, a figure or a memory to every session that was shown it.
+
+use super::bars::{open_dataset, symbol_of};
+use super::{Configs, Deployment, ViewError, page, plain};
+use crate::app::App;
+use jiff::tz::TimeZone;
+use papertape_core::id::{AgentName, ContentHash, JobId};
+use papertape_core::market::{Dataset, Fundamental, MacroPoint, News, Published};
+use papertape_core::record::{DayStatus, ExposureRow, GivenKind};
+use papertape_core::time::{Date, Timestamp};
+use papertape_store::{GivenFilter, Page, PageRequest, ShownFilter, ShownRead, ShownSession, Shows};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use utoipa::ToSchema;
+
+/// How many pages of the record are looked through for one page of an answer: news are sifted.
+const MOST_LOOKS: usize = 8;
+
+/// What was shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ShownKind {
+    /// Bars of an instrument on some days; a day's open is a part of its bar.
+    Bar,
+    /// A news item.
+    News,
+    /// A figure of a company's reports.
+    Fundamental,
+    /// A value of a macroeconomic series.
+    Macro,
+    /// A round that a trader remembers.
+    TraderRound,
+    /// The thesis of a position that was open.
+    OpenPositionContext,
+    /// A reflection on a closed trade.
+    Trade,
+}
+
+/// What is asked for, as far as its kind has it.
+#[derive(Clone, Debug)]
+pub struct ShownQuery {
+    /// What it is.
+    pub kind: ShownKind,
+    /// The dataset's name, or the first digits of its hash.
+    pub dataset: Option<String>,
+    /// The instrument.
+    pub symbol: Option<String>,
+    /// The first day of the bars.
+    pub from: Option<Date>,
+    /// The last day of the bars, included; absent: the first.
+    pub to: Option<Date>,
+    /// The news item's id.
+    pub news_id: Option<String>,
+    /// What a company's figure measures.
+    pub metric: Option<String>,
+    /// The macroeconomic series.
+    pub series: Option<String>,
+    /// The last day of a figure's period; the first of a macroeconomic value's.
+    pub period: Option<Date>,
+    /// As it was published at this instant; absent: as it was ever published.
+    pub published_at: Option<Timestamp>,
+    /// The memory's id.
+    pub memory_id: Option<String>,
+    /// Market data: of sessions of this job. A memory: whose it is.
+    pub job_id: Option<String>,
+    /// Market data: of sessions of this agent. A memory: whose it is.
+    pub model: Option<String>,
+    /// How many sessions at most, 1 to 200.
+    pub limit: Option<u32>,
+    /// Where to go on.
+    pub cursor: Option<String>,
+}
+
+/// A page of sessions that were shown something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ShownAnswer {
+    /// What it is.
+    pub kind: ShownKind,
+    /// The dataset's content hash; `null` for a memory.
+    pub dataset: Option<String>,
+    /// The sessions, those that were opened last first.
+    pub sessions: Vec<ShownSessionAnswer>,
+    /// How many there are on this page.
+    pub count: usize,
+    /// Where the next page begins; `null` at the end.
+    pub next_cursor: Option<String>,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+/// A session that was shown it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ShownSessionAnswer {
+    /// The session.
+    pub session_id: i64,
+    /// Its job.
+    pub job_id: String,
+    /// Its trading day.
+    pub date: Date,
+    /// Its agent.
+    pub model: String,
+    /// `false`: a rule-based house model, no language model.
+    pub is_llm: Option<bool>,
+    /// `running`, `completed` or `failed`.
+    #[schema(schema_with = super::vocabulary::day_status)]
+    pub status: DayStatus,
+    /// The instant that the session stands at: its day's open. `null` where the dataset is not at hand.
+    pub instant: Option<Timestamp>,
+    /// Where it was shown: the first twenty times.
+    pub reads: Vec<ShownReadAnswer>,
+    /// How often it was shown.
+    pub read_count: usize,
+}
+
+/// One time that it was shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ShownReadAnswer {
+    /// The step that read.
+    pub path: String,
+    /// Its node with the round.
+    pub node: String,
+    /// The message in which it was told: a tool's answer, or a prompt. `null` where none is known.
+    pub message_index: Option<u32>,
+    /// The tool that read; `null` where it stood in a prompt.
+    pub tool: Option<String>,
+    /// The series that was read; `null` for a memory.
+    pub series: Option<String>,
+    /// Day of the earliest row that was read.
+    pub first_date: Option<Date>,
+    /// Day of the latest row that was read.
+    pub last_date: Option<Date>,
+    /// How many rows were read.
+    pub rows: Option<u64>,
+    /// When the newest of them became known, or the memory.
+    pub known_at: Option<Timestamp>,
+}
+
+/// The sessions whose agent was shown it. What the books alone have read (a mark, a stop that was looked
+/// for) was shown to nobody.
+///
+/// # Errors
+/// A field that the kind needs and that is not there, or the other way round; nothing of that name in the
+/// dataset; the record's.
+pub async fn shown(app: &App, query: &ShownQuery) -> Result<ShownAnswer, ViewError> {
+    let asked = Asked::of(query)?;
+    let mut request = page(query.limit, query.cursor.clone())?;
+    let wanted = if request.limit == 0 { 50 } else { request.limit } as usize;
+    let (dataset, filter) = match asked {
+        Asked::Memory(filter) => {
+            let Page { items, next } = app.store.given_to(&filter, &request).await?;
+            return answer(app, query.kind, None, items, next).await;
+        }
+        Asked::Data => sought(app, query)?,
+    };
+    let mut found = Vec::new();
+    let mut looks = 0;
+    let next = loop {
+        request.limit = u32::try_from(wanted - found.len()).unwrap_or(1);
+        let Page { items, next } = app.store.shown_to(&filter, &request).await?;
+        found.extend(items);
+        looks += 1;
+        match next {
+            Some(cursor) if found.len() < wanted && looks < MOST_LOOKS => {
+                request = PageRequest::after(request.limit, &cursor);
+            }
+            next => break next,
+        }
+    };
+    answer(app, query.kind, Some(dataset), found, next).await
+}
+
+/// What is asked for, with what its kind needs.
+enum Asked {
+    Data,
+    Memory(GivenFilter),
+}
+
+impl Asked {
+    fn of(query: &ShownQuery) -> Result<Self, ViewError> {
+        let fields: [(&'static str, bool, &[ShownKind]); 9] = {
+            use ShownKind::{Bar, Fundamental, Macro, News, OpenPositionContext, Trade, TraderRound};
+            [
+                ("dataset", query.dataset.is_some(), &[Bar, News, Fundamental, Macro]),
+                ("symbol", query.symbol.is_some(), &[Bar, Fundamental]),
+                ("from", query.from.is_some(), &[Bar]),
+                ("to", query.to.is_some(), &[Bar]),
+                ("news_id", query.news_id.is_some(), &[News]),
+                ("metric", query.metric.is_some(), &[Fundamental]),
+                ("series", query.series.is_some(), &[Macro]),
+                ("period", query.period.is_some(), &[Fundamental, Macro]),
+                ("memory_id", query.memory_id.is_some(), &[TraderRound, OpenPositionContext, Trade]),
+            ]
+        };
+        for (field, is_given, kinds) in fields {
+            let belongs = kinds.contains(&query.kind);
+            if is_given && !belongs {
+                return Err(ViewError::bad(field, "what is asked for has none"));
+            }
+            if !is_given && belongs && field != "to" {
+                return Err(ViewError::bad(field, "it is missing"));
+            }
+        }
+        if query.published_at.is_some() && !matches!(query.kind, ShownKind::Fundamental | ShownKind::Macro) {
+            return Err(ViewError::bad("published_at", "what is asked for has none"));
+        }
+        let kind = match query.kind {
+            ShownKind::Bar | ShownKind::News | ShownKind::Fundamental | ShownKind::Macro => {
+                return Ok(Self::Data);
+            }
+            ShownKind::TraderRound => GivenKind::TraderRound,
+            ShownKind::OpenPositionContext => GivenKind::OpenPositionContext,
+            ShownKind::Trade => GivenKind::Trade,
+        };
+        let needed = |field, text: Option<&String>| {
+            let text = plain(field, text)?.map(str::to_owned);
+            text.ok_or_else(|| ViewError::bad(field, "it is missing: whose memory is it?"))
+        };
+        Ok(Self::Memory(GivenFilter {
+            kind,
+            memory_id: needed("memory_id", query.memory_id.as_ref())?,
+            job: JobId::from(needed("job_id", query.job_id.as_ref())?),
+            agent: AgentName::from(needed("model", query.model.as_ref())?),
+        }))
+    }
+}
+
+/// Where in the exposure record a piece of market data stands.
+fn sought(app: &App, query: &ShownQuery) -> Result<(Arc<Dataset>, ShownFilter), ViewError> {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let dataset = open_dataset(app, "dataset", &text(&query.dataset))?;
+    let job = plain("job_id", query.job_id.as_ref())?.map(JobId::from);
+    let agent = plain("model", query.model.as_ref())?.map(AgentName::from);
+    let filter = |series: Vec<String>, (from, to): (Date, Date)| ShownFilter {
+        dataset: dataset.hash(),
+        series,
+        from,
+        to,
+        known_from: None,
+        known_before: None,
+        job: job.clone(),
+        agent: agent.clone(),
+        shows: None,
+    };
+    let filter = match query.kind {
+        ShownKind::News => {
+            let (at, item) = news_item(&dataset, &text(&query.news_id))?;
+            let day = local_day(&dataset, item.published_at);
+            let about = item.item.symbols.iter().map(|symbol| format!("{symbol}/news"));
+            let series = std::iter::once("news".to_owned()).chain(about).collect();
+            let known_from = Some(item.published_at);
+            let shows = Some(shows_news(Arc::clone(&dataset), at));
+            ShownFilter { known_from, shows, ..filter(series, (day, day)) }
+        }
+        ShownKind::Fundamental => {
+            let symbol = symbol_of(&dataset, &text(&query.symbol))?;
+            let metric = text(&query.metric);
+            let is_it = |figure: &&Published<Fundamental>| {
+                let item = &figure.item;
+                item.symbol == symbol && item.metric == metric && Some(item.period_end) == query.period
+            };
+            let contents = dataset.contents();
+            let published = contents.fundamentals().filter(is_it).map(|one| one.published_at).collect();
+            let version = version(published, query.published_at)?;
+            let series = vec![format!("{symbol}/fundamentals")];
+            version.narrow(&dataset, |days| filter(series, days))
+        }
+        ShownKind::Macro => {
+            let series = text(&query.series);
+            let is_it = |point: &&Published<MacroPoint>| {
+                point.item.series == series && Some(point.item.period) == query.period
+            };
+            let contents = dataset.contents();
+            let published = contents.macros().filter(is_it).map(|one| one.published_at).collect();
+            let version = version(published, query.published_at)?;
+            version.narrow(&dataset, |days| filter(vec![format!("macro/{series}")], days))
+        }
+        _ => {
+            let symbol = symbol_of(&dataset, &text(&query.symbol))?;
+            let from = query.from.unwrap_or_default();
+            let to = query.to.unwrap_or(from);
+            if to < from {
+                return Err(ViewError::bad("to", format!("{to} is before {from}")));
+            }
+            let contents = dataset.contents();
+            let within = contents.bars_within_days(&symbol);
+            let within: Vec<String> = within.map(|(length, _)| format!("{symbol}/bars/{length}")).collect();
+            let series = [format!("{symbol}/bars"), format!("{symbol}/open")].into_iter().chain(within);
+            filter(series.collect(), (from, to))
+        }
+    };
+    Ok((dataset, filter))
+}
+
+fn news_item<'a>(dataset: &'a Dataset, id: &str) -> Result<(usize, &'a Published<News>), ViewError> {
+    let mut items = dataset.contents().news().iter().enumerate();
+    items.find(|(_, one)| one.item.id == id).ok_or_else(|| {
+        let (name, id) = (dataset.name(), id.escape_default());
+        ViewError::NotFound(format!("the dataset {name} has no news item {id}"))
+    })
+}
+
+/// A read of news shows the newest so many about its series that were out at its instant. The newest one's
+/// publication stands in the record, so it can be told to the item whether this one was among them.
+fn shows_news(dataset: Arc<Dataset>, at: usize) -> Shows {
+    Arc::new(move |row: &ExposureRow| {
+        let news = dataset.contents().news();
+        let Some(latest) = row.latest_known_at else { return false };
+        let end = news.partition_point(|one| one.published_at <= latest);
+        let about = row.series.strip_suffix("/news");
+        let is_about = |one: &&Published<News>| {
+            about.is_none_or(|symbol| one.item.symbols.iter().any(|other| other.as_str() == symbol))
+        };
+        let most = usize::try_from(row.rows).unwrap_or(usize::MAX);
+        let newer =
+            news.get(at..end).unwrap_or_default().iter().filter(is_about).take(most.saturating_add(1));
+        (1..=most).contains(&newer.count())
+    })
+}
+
+/// When a figure stood as it did.
+struct Version {
+    published_at: Timestamp,
+    /// Later, it was published anew; `None`: never, or any version is asked for.
+    until: Option<Timestamp>,
+    is_any: bool,
+}
+
+impl Version {
+    fn narrow(&self, dataset: &Dataset, filter: impl FnOnce((Date, Date)) -> ShownFilter) -> ShownFilter {
+        let day = local_day(dataset, self.published_at);
+        // Of a figure that was published anew, reads begin later than its first day.
+        let days = if self.is_any { (day, Date::MAX) } else { (day, day) };
+        ShownFilter { known_from: Some(self.published_at), known_before: self.until, ..filter(days) }
+    }
+}
+
+/// The version of a figure that was published at an instant, or all of them.
+fn version(mut published: Vec<Timestamp>, at: Option<Timestamp>) -> Result<Version, ViewError> {
+    published.sort_unstable();
+    let none = || ViewError::NotFound("the dataset has no such figure".to_owned());
+    let Some(at) = at else {
+        let published_at = *published.first().ok_or_else(none)?;
+        return Ok(Version { published_at, until: None, is_any: true });
+    };
+    let place = published.iter().position(|one| *one == at).ok_or_else(none)?;
+    let until = published.get(place + 1).copied();
+    Ok(Version { published_at: at, until, is_any: false })
+}
+
+/// The exchange's date of an instant, as the record has it.
+fn local_day(dataset: &Dataset, at: Timestamp) -> Date {
+    let zone = TimeZone::get(dataset.zone()).unwrap_or(TimeZone::UTC);
+    at.to_zoned(zone).date()
+}
+
+async fn answer(
+    app: &App,
+    kind: ShownKind,
+    dataset: Option<Arc<Dataset>>,
+    found: Vec<ShownSession>,
+    next_cursor: Option<String>,
+) -> Result<ShownAnswer, ViewError> {
+    let mut configs = Configs::default();
+    let mut opened: BTreeMap<ContentHash, Option<Arc<Dataset>>> = BTreeMap::new();
+    let mut sessions = Vec::with_capacity(found.len());
+    for one in found {
+        let is_llm = configs.is_llm(app, &one.job, &one.agent).await?;
+        let traded = configs.of(app, &one.job).await?.map(|config| config.dataset.hash);
+        let calendar = traded.and_then(|hash| {
+            opened.entry(hash).or_insert_with(|| app.catalogue.open(&hash.to_hex()).ok()).as_ref()
+        });
+        let instant = calendar.and_then(|dataset| dataset.day(one.date)).map(|day| day.open);
+        sessions.push(ShownSessionAnswer {
+            session_id: one.session.0,
+            job_id: one.job.to_string(),
+            date: one.date,
+            model: one.agent.to_string(),
+            is_llm,
+            status: one.status,
+            instant,
+            reads: one.reads.into_iter().map(read).collect(),
+            read_count: one.read_count,
+        });
+    }
+    Ok(ShownAnswer {
+        kind,
+        dataset: dataset.map(|dataset| dataset.hash().to_hex()),
+        count: sessions.len(),
+        sessions,
+        next_cursor,
+        deployment: Deployment::of(app),
+    })
+}
+
+fn read(read: ShownRead) -> ShownReadAnswer {
+    let shown = read.shown;
+    ShownReadAnswer {
+        node: read.path.node().to_owned(),
+        path: read.path.to_string(),
+        message_index: read.message_index,
+        tool: read.tool,
+        first_date: shown.as_ref().and_then(|row| row.first),
+        last_date: shown.as_ref().and_then(|row| row.last),
+        rows: shown.as_ref().map(|row| row.rows),
+        series: shown.map(|row| row.series),
+        known_at: read.known_at,
+    }
+}

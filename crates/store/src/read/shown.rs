@@ -1,0 +1,312 @@
+//! From something that was shown to the sessions that were shown it.
+
+use super::by_key;
+use super::page::{List, Page, PageRequest, number};
+use crate::db::{Db, Statement};
+use crate::error::StoreError;
+use crate::record::implied::{EXPOSURE, read_exposure};
+use crate::store::Store;
+use crate::value::{Row, Value};
+use futures::FutureExt as _;
+use papertape_core::id::{AgentName, ContentHash, JobId};
+use papertape_core::record::{DayStatus, ExposureRow, GivenKind, SessionId};
+use papertape_core::tape::StepPath;
+use papertape_core::time::{Date, Timestamp};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+const SHOWN: List = List { name: "shown", default: 50, most: 200 };
+/// Of one session so many reads are told at the most; the rest is counted.
+const MOST_READS: usize = 20;
+
+/// Which rows of the exposure record show what is asked for.
+#[derive(Clone)]
+pub struct ShownFilter {
+    /// The dataset's content hash.
+    pub dataset: ContentHash,
+    /// The series in which it stands.
+    pub series: Vec<String>,
+    /// The read's rows begin on this day or earlier…
+    pub to: Date,
+    /// …and end on this day or later.
+    pub from: Date,
+    /// The newest of them became known at this instant or later.
+    pub known_from: Option<Timestamp>,
+    /// The newest of them became known before this instant.
+    pub known_before: Option<Timestamp>,
+    /// Of sessions of this job.
+    pub job: Option<JobId>,
+    /// Of sessions of this agent.
+    pub agent: Option<AgentName>,
+    /// What days and instants cannot tell: does the read show it?
+    pub shows: Option<Shows>,
+}
+
+/// Does a read show what is asked for?
+pub type Shows = Arc<dyn Fn(&ExposureRow) -> bool + Send + Sync>;
+
+/// Which memory.
+#[derive(Clone, Debug)]
+pub struct GivenFilter {
+    /// What kind.
+    pub kind: GivenKind,
+    /// The round's, the position's or the trade's id.
+    pub memory_id: String,
+    /// The job whose memory it is.
+    pub job: JobId,
+    /// The agent whose memory it is.
+    pub agent: AgentName,
+}
+
+/// A session that was shown something.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShownSession {
+    /// The session.
+    pub session: SessionId,
+    /// Its job.
+    pub job: JobId,
+    /// Its trading day.
+    pub date: Date,
+    /// Its agent.
+    pub agent: AgentName,
+    /// How it stands.
+    pub status: DayStatus,
+    /// Where it was shown, in the order of commits: the first ones.
+    pub reads: Vec<ShownRead>,
+    /// How often it was shown.
+    pub read_count: usize,
+}
+
+/// One time that something was shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShownRead {
+    /// The step that read.
+    pub path: StepPath,
+    /// The message in which it was told: the tool's answer, or the prompt.
+    pub message_index: Option<u32>,
+    /// The tool that read.
+    pub tool: Option<String>,
+    /// The row of the exposure record; `None` for a memory.
+    pub shown: Option<ExposureRow>,
+    /// When the newest of what was read became known, or the memory.
+    pub known_at: Option<Timestamp>,
+}
+
+impl Store {
+    /// The sessions in which an agent was shown it, those that were opened last first. What only the books
+    /// or the sizing of orders have read was shown to nobody. A page may be short, or empty, where `shows`
+    /// leaves sessions out; there is more as long as it has a cursor.
+    ///
+    /// # Errors
+    /// A bad cursor, or a database that fails.
+    pub async fn shown_to(
+        &self,
+        filter: &ShownFilter,
+        page: &PageRequest,
+    ) -> Result<Page<ShownSession>, StoreError> {
+        let wanted = Arc::new((filter.clone(), page.clone()));
+        self.read(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move { shown_to(db, &wanted.0, &wanted.1).await }.boxed()
+        })
+        .await
+    }
+
+    /// The sessions whose trader was given this memory, those that were opened last first: of the job
+    /// itself, and of those that have taken its memory over.
+    ///
+    /// # Errors
+    /// A bad cursor, or a database that fails.
+    pub async fn given_to(
+        &self,
+        filter: &GivenFilter,
+        page: &PageRequest,
+    ) -> Result<Page<ShownSession>, StoreError> {
+        let wanted = Arc::new((filter.clone(), page.clone()));
+        self.read(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move { given_to(db, &wanted.0, &wanted.1).await }.boxed()
+        })
+        .await
+    }
+}
+
+/// The columns that [`read`] reads, behind the session.
+const READ: &str = "s.path,
+    (SELECT min(m.message_index) FROM reasoning_log_rows m
+        WHERE m.session_id = e.session_id AND m.step_id = e.step_id),
+    (SELECT min(m.tool_name) FROM reasoning_log_rows m
+        WHERE m.session_id = e.session_id AND m.step_id = e.step_id)";
+
+/// Steps that read for themselves, and tell no agent.
+const TOLD: &str = "s.kind NOT IN ('book', 'sizing')";
+
+async fn shown_to(
+    db: &mut dyn Db,
+    filter: &ShownFilter,
+    page: &PageRequest,
+) -> Result<Page<ShownSession>, StoreError> {
+    let before = SHOWN.key(page)?.map(|[id]| number(&id)).transpose()?;
+    let wanted = SHOWN.limit(page) + 1;
+    // One walk down the index for each series, so that it can stop at the page's end.
+    let mut ids: BTreeSet<SessionId> = BTreeSet::new();
+    for series in &filter.series {
+        let mut statement = Statement::new("SELECT DISTINCT e.session_id FROM exposures e WHERE 1 = 1");
+        statement.add(" AND e.dataset = ? AND e.series = ?", [filter.dataset.into(), series.into()]);
+        if let Some(before) = before {
+            statement.add(" AND e.session_id < ?", [before.into()]);
+        }
+        conditions(&mut statement, filter);
+        statement.add(&format!(" AND EXISTS (SELECT 1 FROM steps s WHERE s.id = e.step_id AND {TOLD})"), []);
+        statement.add(" ORDER BY e.session_id DESC LIMIT ?", [wanted.into()]);
+        for mut row in statement.query(db).await? {
+            ids.insert(row.get()?);
+        }
+    }
+    let newest: Vec<SessionId> = ids.into_iter().rev().take(wanted).collect();
+    let Page { items: ids, next } = SHOWN.page(page, newest, |id| vec![id.0.into()]);
+    let mut reads = reads_of(db, filter, &ids).await?;
+    if let Some(shows) = &filter.shows {
+        for reads in reads.values_mut() {
+            reads.retain(|read| read.shown.as_ref().is_some_and(|shown| shows(shown)));
+        }
+    }
+    Ok(Page { items: sessions(db, &ids, reads).await?, next })
+}
+
+/// The filter's conditions on a row `e` of a series.
+fn conditions(statement: &mut Statement, filter: &ShownFilter) {
+    statement.add(" AND e.first_date <= ? AND e.last_date >= ?", [filter.to.into(), filter.from.into()]);
+    if let Some(from) = filter.known_from {
+        statement.add(" AND e.latest_known_at >= ?", [from.into()]);
+    }
+    if let Some(before) = filter.known_before {
+        statement.add(" AND e.latest_known_at < ?", [before.into()]);
+    }
+    if filter.job.is_none() && filter.agent.is_none() {
+        return;
+    }
+    statement.add(" AND EXISTS (SELECT 1 FROM trading_sessions t WHERE t.id = e.session_id", []);
+    if let Some(job) = &filter.job {
+        statement.add(" AND t.job_id = ?", [job.into()]);
+    }
+    if let Some(agent) = &filter.agent {
+        statement.add(" AND t.model = ?", [agent.into()]);
+    }
+    statement.add(")", []);
+}
+
+async fn reads_of(
+    db: &mut dyn Db,
+    filter: &ShownFilter,
+    sessions: &[SessionId],
+) -> Result<BTreeMap<SessionId, Vec<ShownRead>>, StoreError> {
+    let mut found: BTreeMap<SessionId, Vec<ShownRead>> = BTreeMap::new();
+    let columns: Vec<String> = EXPOSURE.split(", ").map(|column| format!("e.{column}")).collect();
+    for session in sessions {
+        let mut statement = Statement::new(format!(
+            "SELECT {READ}, {} FROM exposures e JOIN steps s ON s.id = e.step_id WHERE {TOLD}",
+            columns.join(", ")
+        ));
+        statement.add(" AND e.session_id = ? AND e.dataset = ?", [session.into(), filter.dataset.into()]);
+        let marks = vec!["?"; filter.series.len()].join(", ");
+        statement.add(&format!(" AND e.series IN ({marks})"), filter.series.iter().map(Value::from));
+        conditions(&mut statement, filter);
+        statement.add(" ORDER BY e.id", []);
+        for mut row in statement.query(db).await? {
+            let (path, message_index, tool) = (row.get()?, row.get()?, row.get()?);
+            let shown = read_exposure(&mut row)?;
+            let known_at = shown.latest_known_at;
+            let read = ShownRead { path, message_index, tool, shown: Some(shown), known_at };
+            found.entry(*session).or_default().push(read);
+        }
+    }
+    Ok(found)
+}
+
+async fn given_to(
+    db: &mut dyn Db,
+    filter: &GivenFilter,
+    page: &PageRequest,
+) -> Result<Page<ShownSession>, StoreError> {
+    let of = |statement: &mut Statement| {
+        let kind = Value::from(filter.kind.as_str());
+        statement.add(" AND e.kind = ? AND e.memory_id = ?", [kind, (&filter.memory_id).into()]);
+        statement.add(
+            " AND EXISTS (SELECT 1 FROM trading_sessions t WHERE t.id = e.session_id AND t.model = ?
+                AND coalesce(e.job, t.job_id) = ?)",
+            [(&filter.agent).into(), (&filter.job).into()],
+        );
+    };
+    let mut statement = Statement::new("SELECT DISTINCT e.session_id FROM session_memory e WHERE 1 = 1");
+    of(&mut statement);
+    if let Some([id]) = SHOWN.key(page)? {
+        statement.add(" AND e.session_id < ?", [number(&id)?.into()]);
+    }
+    statement.add(" ORDER BY e.session_id DESC LIMIT ?", [Value::from(SHOWN.limit(page) + 1)]);
+    let rows = statement.query(db).await?;
+    let ids = rows.into_iter().map(|mut row| row.get()).collect::<Result<Vec<SessionId>, _>>()?;
+    let Page { items: ids, next } = SHOWN.page(page, ids, |id| vec![id.0.into()]);
+
+    let mut reads: BTreeMap<SessionId, Vec<ShownRead>> = BTreeMap::new();
+    let sql = "SELECT session_id, path, message_index FROM reasoning_log_rows
+        WHERE session_id IN (?) AND role = 'user' ORDER BY message_index";
+    let prompts = by_key(db, sql, &ids, read_prompt).await?;
+    for session in &ids {
+        let mut statement = Statement::new(
+            "SELECT s.path, e.known_at FROM session_memory e JOIN steps s ON s.id = e.step_id WHERE 1 = 1",
+        );
+        statement.add(" AND e.session_id = ?", [session.into()]);
+        of(&mut statement);
+        statement.add(" ORDER BY e.id", []);
+        for mut row in statement.query(db).await? {
+            let (path, known_at): (StepPath, Option<Timestamp>) = (row.get()?, row.get()?);
+            // It stands in the first prompt of its scope.
+            let mut told = prompts.get(session).into_iter().flatten();
+            let message_index = told.find(|(told, _)| told.scope() == path.scope()).map(|(_, index)| *index);
+            let read = ShownRead { path, message_index, tool: None, shown: None, known_at };
+            reads.entry(*session).or_default().push(read);
+        }
+    }
+    Ok(Page { items: sessions(db, &ids, reads).await?, next })
+}
+
+fn read_prompt(row: &mut Row) -> Result<(StepPath, u32), StoreError> {
+    Ok((row.get()?, row.get()?))
+}
+
+/// The sessions that have reads, in the order of the ids.
+async fn sessions(
+    db: &mut dyn Db,
+    ids: &[SessionId],
+    mut reads: BTreeMap<SessionId, Vec<ShownRead>>,
+) -> Result<Vec<ShownSession>, StoreError> {
+    let sql = "SELECT id, job_id, date, model, status FROM trading_sessions WHERE id IN (?)";
+    let mut heads = by_key(db, sql, ids, read_head).await?;
+    let mut found = Vec::with_capacity(ids.len());
+    for id in ids {
+        let mut reads = reads.remove(id).unwrap_or_default();
+        let head = heads.remove(id).and_then(|mut heads| heads.pop());
+        let (Some((job, date, agent, status)), false) = (head, reads.is_empty()) else { continue };
+        let read_count = reads.len();
+        reads.truncate(MOST_READS);
+        found.push(ShownSession { session: *id, job, date, agent, status, reads, read_count });
+    }
+    Ok(found)
+}
+
+fn read_head(row: &mut Row) -> Result<(JobId, Date, AgentName, DayStatus), StoreError> {
+    Ok((row.get()?, row.get()?, row.get()?, row.get()?))
+}
+
+impl fmt::Debug for ShownFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ShownFilter")
+            .field("dataset", &self.dataset)
+            .field("series", &self.series)
+            .field("from", &self.from)
+            .field("to", &self.to)
+            .finish_non_exhaustive()
+    }
+}

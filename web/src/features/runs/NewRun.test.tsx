@@ -1,0 +1,72 @@
+import { fireEvent, screen, waitFor } from '@testing-library/react'
+import { http, HttpResponse } from 'msw'
+import { beforeEach, expect, it } from 'vitest'
+import { answers, network } from '@/test/network'
+import { show } from '@/test/render'
+import { NewRun } from './NewRun'
+
+const options = {
+  kinds: ['solo', 'desk'],
+  agents: [],
+  models: [{ model: 'house::momentum', is_llm: false, usable: true }],
+  providers: [{ provider: 'openai', configured: false, problem: 'the key of the provider is not set' }],
+  datasets: [{ name: 'us', hash: 'abc', symbols: Array.from({ length: 50 }, (_, at) => `SYM${at}`), first_day: '2012-01-03', last_day: '2012-12-31', market: null }],
+  baselines: ['buy_and_hold', 'equal_weight'],
+  markets: [{ name: 'us_equity', lot: 1, fractional: false, t_plus_one: false, shorting: false, max_leverage: 1 }],
+  analysts: ['market', 'social', 'news', 'fundamentals'],
+  memory: ['all', 'off'],
+  languages: ['en', 'zh'],
+  tools: [],
+  most_agents: 64,
+  most_rounds: 10,
+  defaults: { dataset: 'us', market: 'us_equity', symbols: [], initial_cash: 100000, summaries: true, memory: 'all', max_debate_rounds: 1, max_risk_discuss_rounds: 1 },
+}
+
+beforeEach(() => {
+  HTMLDialogElement.prototype.showModal = function () {
+    this.open = true
+  }
+  HTMLDialogElement.prototype.close = function () {
+    this.open = false
+  }
+  Element.prototype.scrollIntoView = () => undefined
+  answers('/simulate/options', options)
+})
+
+it('shows what the server refuses at its field, also where that is folded away, and leads there', async () => {
+  let sent: unknown
+  network.use(
+    http.post('/simulate/trigger', async ({ request }) => {
+      sent = await request.json()
+      return HttpResponse.json({ error: 'invalid_input', message: 'seed: 5 is above 4' }, { status: 400 })
+    }),
+  )
+  await show(<NewRun onClose={() => undefined} />)
+  const symbols = await screen.findByLabelText('Symbols')
+  fireEvent.change(symbols, { target: { value: 'sym1, SYM2 ' } })
+  expect((symbols as HTMLInputElement).value).toBe('sym1, SYM2 ')
+  fireEvent.submit(screen.getByRole('button', { name: 'Start the run' }).closest('form') as HTMLFormElement)
+  const said = await screen.findByText('5 is above 4')
+  expect(sent).toMatchObject({ symbols: ['SYM1', 'SYM2'], agents: [{ model: 'house::momentum', kind: 'solo' }] })
+  expect(said.closest('details')?.open).toBe(true)
+  const seed = screen.getByLabelText('Seed')
+  expect(seed.getAttribute('aria-describedby')).toBe(said.id)
+  await waitFor(() => expect(document.activeElement).toBe(seed))
+})
+
+it('names symbols that the dataset does not have, and sends nothing', async () => {
+  await show(<NewRun onClose={() => undefined} />)
+  const symbols = await screen.findByLabelText('Symbols')
+  fireEvent.change(symbols, { target: { value: 'SYM1, NOPE' } })
+  fireEvent.submit(screen.getByRole('button', { name: 'Start the run' }).closest('form') as HTMLFormElement)
+  expect(await screen.findByText('Not in this dataset: NOPE')).toBeTruthy()
+})
+
+it('has a desk’s models, analysts and rounds, and says that a key is not there', async () => {
+  await show(<NewRun onClose={() => undefined} />)
+  fireEvent.change(await screen.findByLabelText('Kind'), { target: { value: 'desk' } })
+  fireEvent.change(screen.getByLabelText('Deep model', { selector: 'input' }), { target: { value: 'openai::gpt-5' } })
+  expect(screen.getByText('the key of the provider is not set')).toBeTruthy()
+  fireEvent.click(screen.getByLabelText('News'))
+  expect(screen.getByText(/--agent desk --deep openai::gpt-5 --analysts market,social,fundamentals/)).toBeTruthy()
+})
