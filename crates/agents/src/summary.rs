@@ -65,7 +65,8 @@ pub fn message_request(
     request(prompts, agent, house_version, head)
 }
 
-/// The request that summarises a whole session, from all of its assistant messages.
+/// The request that summarises a whole session, from all of its assistant messages; of a desk, those that are
+/// to change something come first.
 ///
 /// # Errors
 /// A replaced prompt that asks for a value that is not there.
@@ -75,6 +76,11 @@ pub fn session_request(
     house_version: Option<u32>,
     contents: &[String],
 ) -> Result<ModelRequest, PromptError> {
+    let mut contents: Vec<&str> = contents.iter().map(String::as_str).collect();
+    if agent.kind == AgentKind::Desk {
+        // What is to change something is what the day was about.
+        contents.sort_by_key(|told| told.lines().next().is_some_and(|first| first.ends_with(": Hold.")));
+    }
     request(prompts, agent, house_version, &contents.join("\n\n"))
 }
 

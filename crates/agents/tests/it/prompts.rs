@@ -158,6 +158,13 @@ fn decisions_are_summarised_as_sentences() {
     assert_eq!(told("IBM/Trader#1/model#1", proposal), "IBM: Sell.\nIt has turned.");
     let plan = r#"{"recommendation": "Hold", "rationale": "Even.", "strategic_actions": "Wait."}"#;
     assert_eq!(told("IBM/Research Manager#1/model#1", plan), "IBM: Hold.\nEven.\nWait.");
+    // A desk's day is about what it is to change.
+    let mut desk = stage(Language::En, MarketProfile::us_equity()).agent;
+    desk.kind = papertape_agents::config::AgentKind::Desk;
+    let told_of = ["AAPL: Hold.\nNothing new.".to_owned(), "IBM: Buy.\nThe trend is up.".to_owned()];
+    let asked = session_request(&PromptSet::built_in(), &desk, None, &told_of).expect("it renders");
+    let asked = asked.messages[0].content().to_owned();
+    assert!(asked.find("IBM: Buy.") < asked.find("AAPL: Hold."), "{asked}");
     // What cannot be read, and what others say, stays as it is.
     assert_eq!(told("IBM/Trader#1/model#1", "{"), "{");
     assert_eq!(told("solo#1/model#1", decision), decision);
