@@ -1,5 +1,16 @@
-//! Open streams: how many there are, who has them, and ending them all when the server goes down.
+//! Streams of jobs: how many are open, who has them, what they are told, and ending them all when the
+//! server goes down.
+//!
+//! `ring` makes events into text, once for all who follow a job; `channel` reads the record for them;
+//! `reader` is one of them.
 
+mod channel;
+mod reader;
+mod ring;
+
+pub use reader::{StreamReader, read};
+
+use channel::Channels;
 use papertape_runtime::stopping::{StopReason, StopSignal, Stopper};
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -11,6 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Streams {
     clients: Mutex<HashMap<IpAddr, usize>>,
     broken: AtomicU64,
+    channels: Channels,
     stopper: Stopper,
 }
 
@@ -40,6 +52,12 @@ impl Streams {
     #[must_use]
     pub fn count(&self) -> usize {
         self.clients().values().sum()
+    }
+
+    /// How many jobs are followed by them.
+    #[must_use]
+    pub fn jobs(&self) -> usize {
+        self.channels.count()
     }
 
     /// How many were left by their client before their end, since the process began.
