@@ -100,7 +100,7 @@ async fn begin(files: &PortableFiles, known: &mut Known) -> Result<(), StoreErro
 }
 
 fn tell(report: &FileReport) {
-    if report.is_current() {
+    if !report.migrated && report.jobs_imported == 0 {
         return;
     }
     let backup = report.backup.as_ref().map(|backup| backup.display().to_string());

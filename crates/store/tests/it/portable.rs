@@ -22,6 +22,7 @@ on_both!(
     what_was_missed_is_caught_up_with,
     older_and_foreign_files_are_taken_in,
     a_file_that_cannot_be_brought_stays_as_it_was,
+    a_job_that_cannot_be_read_is_named_and_copied_once,
 );
 
 fn files(store: &Store, dir: &TempDir) -> PortableFiles {
@@ -300,4 +301,49 @@ async fn a_file_that_cannot_be_brought_stays_as_it_was(place: Place) {
     equal(&store, &files, &["second", "stuck", "mine"], &[2]).await;
     projector.stop().await;
     claim(&store, "stuck").await;
+}
+
+/// Goal: a job that cannot be read is left out and named, at each start; the copy that was made for the others
+/// is made once, and none where there are no others.
+async fn a_job_that_cannot_be_read_is_named_and_copied_once(place: Place) {
+    let (store, dir) = (place.store().await, tempfile::tempdir().expect("a directory"));
+    let files = files(&store, &dir);
+    let path = files.path(Some(PlanId(5)));
+    older(&path, "bad", "2026-01-02T12:00:00Z");
+    migrated(&files, false).await;
+    std::fs::remove_file(format!("{}.v1-backup", path.display())).expect("is there");
+    // It comes anew, of another record, with one time that is none.
+    let connection = Connection::open(&path).expect("opens");
+    connection
+        .execute_batch(
+            "UPDATE plan_job_index SET job_id = 'unread', record = 'of another';
+             UPDATE plan_action_logs SET job_id = 'unread';
+             UPDATE plan_action_logs SET created_at = 'some day' WHERE sequence = 2",
+        )
+        .expect("edits");
+    let copies = || {
+        let entries = std::fs::read_dir(dir.path().join("plans")).expect("reads");
+        entries.filter(|entry| entry.as_ref().is_ok_and(|at| at.path() != path)).count()
+    };
+    for _ in 0..2 {
+        let told = migrated(&files, false).await;
+        let why = told[0].error.as_deref().expect("is told");
+        assert!(why.contains("the job unread cannot be read") && why.contains("some day"), "{why}");
+        assert_eq!((told[0].jobs_imported, told[0].backup.clone(), copies()), (0, None, 0));
+    }
+    // Beside one that can be read.
+    connection
+        .execute_batch(
+            "INSERT INTO plan_job_index (job_id, plan_id, job_type, status, next_sequence, rows_kept, created_at,
+                 updated_at, record)
+             SELECT 'good', plan_id, job_type, status, 1, 0, created_at, updated_at, record FROM plan_job_index",
+        )
+        .expect("edits");
+    let told = migrated(&files, false).await;
+    assert_eq!((told[0].jobs_imported, told[0].backup.is_some(), copies()), (1, true, 1));
+    for _ in 0..2 {
+        let told = migrated(&files, false).await;
+        assert!(told[0].error.as_ref().is_some_and(|why| why.contains("the job unread")), "{told:?}");
+        assert_eq!((told[0].jobs_imported, copies()), (0, 1), "one copy is enough");
+    }
 }
