@@ -30,6 +30,7 @@ mod error;
 mod export;
 mod fence;
 mod follow;
+mod logins;
 mod migrate;
 mod plans;
 mod portable;
@@ -49,6 +50,7 @@ pub use error::StoreError;
 pub use follow::Follower;
 pub use papertape_core::page::{Page, PageRequest};
 pub use portable::{FileReport, PortableFiles, Projector};
+pub use postgres::database_password;
 pub use read::{
     AnalysisFilter, ArchiveRow, CompletedDay, Counts, DailyValue, DayCounts, DayRow, ExposureView, Figures,
     GivenMemory, Instructions, JobDetails, JobEvent, JobFilter, JobOverview, JobTail, MemoryFilter,
