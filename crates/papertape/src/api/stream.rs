@@ -58,12 +58,11 @@ pub(super) async fn stream(
     }
     let after = last_event_id(&headers)?.or(asked.after);
     let most = app.config.server.streams_per_client;
-    let mut open = app.streams.open(client(&extensions), most).ok_or(ApiError::TooManyStreams(most))?;
+    let open = app.streams.open(client(&extensions), most).ok_or(ApiError::TooManyStreams(most))?;
     let reader = match streams::read(&app, &job, after).await {
         Ok(Some(reader)) => reader,
-        // There is nothing to follow: no stream has broken off.
+        // There is nothing to follow.
         nothing => {
-            open.ended();
             return nothing.map(|_| StatusCode::NO_CONTENT.into_response()).map_err(ApiError::from);
         }
     };
@@ -97,6 +96,8 @@ pub(super) fn client(extensions: &Extensions) -> IpAddr {
 /// leave together.
 fn events(reader: StreamReader, open: OpenStream) -> impl Stream<Item = Result<Bytes, Infallible>> {
     unfold((reader, open), async |(mut reader, mut open)| {
+        // Whoever asks for the head alone reads none.
+        open.begun();
         let events = reader.next().await;
         // Who has the end may leave before it asks for more.
         if reader.has_ended() {

@@ -31,8 +31,8 @@ pub struct Streams {
 pub struct OpenStream {
     streams: Arc<Streams>,
     client: IpAddr,
-    /// It came to its own end.
-    ended: bool,
+    /// Something has been told, and not the end.
+    is_amid: bool,
 }
 
 impl Streams {
@@ -45,7 +45,7 @@ impl Streams {
             return None;
         }
         *open += 1;
-        Some(OpenStream { streams: Arc::clone(self), client, ended: false })
+        Some(OpenStream { streams: Arc::clone(self), client, is_amid: false })
     }
 
     /// How many are open.
@@ -84,15 +84,20 @@ impl Streams {
 }
 
 impl OpenStream {
+    /// Notes that somebody reads it.
+    pub fn begun(&mut self) {
+        self.is_amid = true;
+    }
+
     /// Notes that the stream has come to its own end.
     pub fn ended(&mut self) {
-        self.ended = true;
+        self.is_amid = false;
     }
 }
 
 impl Drop for OpenStream {
     fn drop(&mut self) {
-        if !self.ended {
+        if self.is_amid {
             self.streams.broken.fetch_add(1, Ordering::Relaxed);
         }
         let mut clients = self.streams.clients();
@@ -114,12 +119,15 @@ mod tests {
     fn streams_are_counted_by_client() {
         let streams = Arc::new(Streams::default());
         let (one, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
-        let first = streams.open(one, 1).expect("free");
+        let mut first = streams.open(one, 1).expect("free");
+        first.begun();
         assert!(streams.open(one, 1).is_none(), "it has its most");
         let mut second = streams.open(other, 1).expect("another client");
         assert_eq!((streams.count(), streams.broken()), (2, 0));
+        second.begun();
         second.ended();
-        drop((first, second));
+        let asked = streams.open(IpAddr::from([10, 0, 0, 3]), 1).expect("of its head alone");
+        drop((first, second, asked));
         assert_eq!((streams.count(), streams.broken()), (0, 1), "the first was left before its end");
         assert!(streams.open(one, 1).is_some(), "free again");
     }

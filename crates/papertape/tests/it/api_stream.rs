@@ -103,9 +103,14 @@ impl Server {
     }
 
     /// Stops it. Streams that are open do not hold it up: else this never returns.
-    pub(crate) async fn stop(self) {
+    pub(crate) async fn stop(mut self) {
+        self.stop_now().await;
+    }
+
+    /// The same, for one that another one takes the place of.
+    pub(crate) async fn stop_now(&mut self) {
         self.stopper.stop(StopReason::Shutdown);
-        self.serving.await.expect("it does not panic").expect("it ends well");
+        (&mut self.serving).await.expect("it does not panic").expect("it ends well");
     }
 }
 
