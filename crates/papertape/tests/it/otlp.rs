@@ -196,6 +196,7 @@ async fn a_session_is_a_tree_of_spans() {
     }
     let roots: Vec<BTreeMap<String, Value>> =
         all.iter().filter(|span| span["parentSpanId"].is_null()).map(attributes).collect();
+    assert!(roots.iter().all(|root| root["gen_ai.provider.name"] == "house"), "{roots:?}");
     let sum = |key: &str| -> i64 {
         roots.iter().map(|root| root[key].as_str().expect("text").parse::<i64>().expect("a number")).sum()
     };

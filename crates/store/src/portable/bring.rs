@@ -114,6 +114,11 @@ impl PortableFiles {
             }
         }
         let mut left_out = Vec::new();
+        let (good, odd): (Vec<_>, Vec<_>) = unknown.into_iter().partition(|index| is_id(index.job.as_str()));
+        unknown = good;
+        left_out.extend(odd.iter().map(|index| {
+            format!("the job {} is not taken in: this is no id", index.job.as_str().escape_default())
+        }));
         // An older form that is not brought up now cannot be read yet.
         if !(dry_run && brought.is_older) {
             unknown = self.readable(&report.path, unknown, &mut left_out).await?;
@@ -208,6 +213,12 @@ impl PortableFiles {
         let found = self.store.plan_job(job).await;
         Ok(found.map_err(|error| StoreError::Database(error.to_string()))?.is_some())
     }
+}
+
+/// An id comes into addresses and into names of files.
+fn is_id(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
+    (1..=200).contains(&text.len()) && !text.starts_with('.') && text.chars().all(is_plain)
 }
 
 /// The jobs that were left out, in a sentence.

@@ -23,6 +23,7 @@ on_both!(
     older_and_foreign_files_are_taken_in,
     a_file_that_cannot_be_brought_stays_as_it_was,
     a_job_that_cannot_be_read_is_named_and_copied_once,
+    a_damaged_file_is_made_anew,
 );
 
 fn files(store: &Store, dir: &TempDir) -> PortableFiles {
@@ -346,4 +347,36 @@ async fn a_job_that_cannot_be_read_is_named_and_copied_once(place: Place) {
         assert!(told[0].error.as_ref().is_some_and(|why| why.contains("the job unread")), "{told:?}");
         assert_eq!((told[0].jobs_imported, copies()), (0, 1), "one copy is enough");
     }
+    // An id that would lead somewhere else is none.
+    connection
+        .execute_batch("UPDATE plan_job_index SET job_id = '../../up' WHERE job_id = 'good'")
+        .expect("edits");
+    let told = migrated(&files, false).await;
+    assert!(told[0].error.as_ref().is_some_and(|why| why.contains("../../up")), "{told:?}");
+    assert!(store.plan_job(&JobId::new("../../up")).await.expect("reads").is_none());
+}
+
+/// Goal: a file of this record's own that is damaged is set aside and made anew with all of its jobs, at the next
+/// start.
+async fn a_damaged_file_is_made_anew(place: Place) {
+    let (store, dir) = (place.store().await, tempfile::tempdir().expect("a directory"));
+    let files = files(&store, &dir);
+    let projector = Projector::start(files.clone());
+    for (job, seconds) in [("one", 1), ("two", 2)] {
+        let lease = running(&store, job).await;
+        store.append_action_log(&lease, planned(6), at(seconds)).await.expect("writes");
+    }
+    projector.flush().await;
+    equal(&store, &files, &["one", "two"], &[6]).await;
+    projector.stop().await;
+    let path = files.path(Some(PlanId(6)));
+    let mut bytes = std::fs::read(&path).expect("reads");
+    // The first page says that it is a database.
+    bytes[4096..].fill(0xA5);
+    std::fs::write(&path, bytes).expect("writes");
+    let projector = Projector::start(files.clone());
+    projector.flush().await;
+    equal(&store, &files, &["one", "two"], &[6]).await;
+    assert!(PathBuf::from(format!("{}.damaged", path.display())).is_file());
+    projector.stop().await;
 }
