@@ -8,7 +8,7 @@ if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
     echo 'Node.js 20.19 or later is not there: the pages are not built (https://nodejs.org)' >&2
     exit 0
 fi
-made_of=(package-lock.json vite.config.ts tsconfig.json index.html src public)
+made_of=(package-lock.json vite.config.ts tsconfig.json index.html src public ../scripts/compress-pages.mjs)
 stamp=dist/.made-of
 now=$(find "${made_of[@]}" -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum)
 if [ -f dist/index.html ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$now" ]; then exit 0; fi
@@ -18,5 +18,9 @@ if ! cmp -s package-lock.json node_modules/.installed-lock; then
     npm ci --ignore-scripts --no-fund --no-audit --loglevel=error
     cp package-lock.json node_modules/.installed-lock
 fi
+[ -f dist/index.html ] || first=yes
 npm run --silent build
+node ../scripts/compress-pages.mjs dist
+# A program that was built without the pages knows of no file to watch: it is built anew.
+[ -z "${first:-}" ] || touch ../crates/papertape/src/api/pages.rs
 printf '%s\n' "$now" >"$stamp"

@@ -5,21 +5,19 @@ use crate::assistant::{self, Words};
 use crate::config::{Config, Mode, prompt_overrides};
 use crate::embeddings::{self, Embeddings, OutsideTools, VectorIndex};
 use crate::mcp::McpTools;
-use crate::metrics::{CountedLog, CountedModels, Metrics};
+use crate::metrics::{CountedLog, CountedModels, CountedRecord, Metrics};
+use crate::secrets;
 use crate::streams::Streams;
 use anyhow::{Context as _, Result};
 use papertape_agents::prompt::PromptSet;
 use papertape_core::id::ContentHash;
 use papertape_core::market::Dataset;
-use papertape_core::redact::Redactor;
-use papertape_llm::{Gateway, Key, find_key};
+use papertape_llm::Gateway;
 use papertape_market::Catalogue;
-use papertape_market::download::SourceName;
 use papertape_runtime::clock::SystemClock;
 use papertape_runtime::services::{Datasets, Services};
 use papertape_runtime::worker::{Worker, WorkerOptions};
 use papertape_store::{PortableFiles, Projector, Store, Target};
-use secrecy::ExposeSecret as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -110,13 +108,13 @@ impl App {
         let overrides = config.prompts.dir.as_deref().map(prompt_overrides).transpose()?.unwrap_or_default();
         let (overrides, of_assistant) = assistant::divided(overrides);
         let prompts = PromptSet::with_overrides(overrides).context("prompts")?;
-        let redactor = redactor(&config, &gateway)?;
+        let redactor = secrets::redactor(&config, &gateway, &env)?;
         let catalogue = Arc::new(catalogue);
         let model_dir = embeddings::house::dir(&config.data_dir);
         let embeddings = Arc::new(Embeddings::new(Arc::clone(&gateway), model_dir));
         let metrics: Arc<Metrics> = Arc::default();
         let services = Services {
-            record: Arc::new(store.clone()),
+            record: Arc::new(CountedRecord::new(Arc::new(store.clone()), Arc::clone(&metrics))),
             queue: Arc::new(store.clone()),
             actions: Arc::new(CountedLog::new(Arc::new(store.clone()), Arc::clone(&metrics))),
             models: Arc::new(CountedModels::new(Arc::clone(&gateway) as _, Arc::clone(&metrics))),
@@ -217,50 +215,6 @@ pub fn make_data_dir(dir: &Path) -> Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(dir).with_context(|| format!("the data directory {} cannot be made", dir.display()))
-}
-
-/// Knows every configured credential: keys of providers and of sources, tool servers' variables, what
-/// spans are sent with, the database's password.
-fn redactor(config: &Config, gateway: &Gateway) -> Result<Redactor> {
-    let mut secrets: Vec<(String, String)> = gateway
-        .secrets()
-        .into_iter()
-        .map(|(name, secret)| (name, secret.expose_secret().to_owned()))
-        .collect();
-    let variables = config.tools.values().flat_map(|server| &server.env);
-    // A variable too short to be a secret (a port, a flag) is passed on, and not looked for.
-    secrets.extend(variables.filter_map(|name| {
-        let value = std::env::var(name).ok()?;
-        (value.chars().count() >= papertape_core::redact::MIN_SECRET_CHARS).then(|| (name.clone(), value))
-    }));
-    let sources = SourceName::ALL.into_iter().filter_map(|source| config.download.api_key_env(source));
-    secrets.extend(sources.filter_map(|variable| {
-        let found = find_key(variable, Some(variable), &|name| std::env::var(name).ok());
-        let Key::Found { variable, value } = found else { return None };
-        let value = value.expose_secret();
-        (value.chars().count() >= papertape_core::redact::MIN_SECRET_CHARS)
-            .then(|| (variable, value.to_owned()))
-    }));
-    if let Some(variable) = config.web_search.service.and(config.web_search.key_variable())
-        && let Key::Found { variable, value } =
-            find_key(variable, Some(variable), &|name| std::env::var(name).ok())
-        && value.expose_secret().chars().count() >= papertape_core::redact::MIN_SECRET_CHARS
-    {
-        secrets.push((variable, value.expose_secret().to_owned()));
-    }
-    secrets.extend(config.otlp.secrets(&|name| std::env::var(name).ok()));
-    if let Some(password) = config.database_url.as_deref().and_then(password)
-        && password.chars().count() >= papertape_core::redact::MIN_SECRET_CHARS
-    {
-        secrets.push(("database_url".to_owned(), password.to_owned()));
-    }
-    Redactor::new(secrets).context("a configured secret cannot be kept out of the record")
-}
-
-/// The password of a URL.
-fn password(url: &str) -> Option<&str> {
-    let (user, _) = url.split_once("://")?.1.rsplit_once('@')?;
-    user.split_once(':').map(|(_, password)| password)
 }
 
 /// The catalogue as the runtime sees it.

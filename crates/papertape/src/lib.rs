@@ -17,6 +17,7 @@ pub mod mcp;
 pub mod metrics;
 pub mod otlp;
 pub mod retention;
+pub mod secrets;
 pub mod streams;
 pub mod trigger;
 pub mod units;

@@ -31,6 +31,7 @@ mod error;
 mod export;
 mod fence;
 mod follow;
+mod logins;
 mod migrate;
 mod plans;
 mod portable;
@@ -50,6 +51,7 @@ pub use error::StoreError;
 pub use follow::Follower;
 pub use papertape_core::page::{Page, PageRequest};
 pub use portable::{FileReport, PortableFiles, Projector};
+pub use postgres::database_password;
 pub use read::{
     AnalysisFilter, ArchiveRow, Close, CompletedDay, Counts, DailyValue, DayCounts, DayRow, ExposureView,
     Figures, GivenFilter, GivenMemory, Instructions, JobCurves, JobDetails, JobEvent, JobFilter, JobOverview,

@@ -62,6 +62,12 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0007_shown.sql"),
         postgres: include_str!("../migrations/postgres/0007_shown.sql"),
     },
+    Migration {
+        version: 8,
+        name: "logins",
+        sqlite: include_str!("../migrations/sqlite/0008_logins.sql"),
+        postgres: include_str!("../migrations/postgres/0008_logins.sql"),
+    },
 ];
 
 const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_version (

@@ -1,6 +1,7 @@
 //! PostgreSQL: a pool of connections, any number of processes.
 
 mod others;
+mod tls;
 
 use crate::db::{Backend, Db};
 use crate::dev;
@@ -16,12 +17,13 @@ use papertape_core::ports::BoxFuture;
 use rust_decimal::Decimal;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use tls::Way;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
+use tokio_postgres::IsolationLevel;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
-use tokio_postgres::{IsolationLevel, NoTls};
 
 /// The most connections of one process.
 const CONNECTIONS: usize = 16;
@@ -47,10 +49,10 @@ impl Engine {
         writable: bool,
         migrations: &[Migration],
     ) -> Result<Self, StoreError> {
-        let config = checked(url, schema)?;
+        let Way { config, tls } = checked(url, schema)?;
         let search_path = format!("SET search_path TO {schema}");
 
-        let (mut client, connection) = config.connect(NoTls).await?;
+        let (mut client, connection) = config.connect(tls.clone()).await?;
         let driving = tokio::spawn(connection);
         client.batch_execute(&search_path).await?;
         if writable {
@@ -61,9 +63,9 @@ impl Engine {
         drop(client);
         let _ = driving.await;
 
-        let others = Arc::new(Others::new(config.clone(), schema));
+        let others = Arc::new(Others::new(Way { config: config.clone(), tls: tls.clone() }, schema));
         let manager =
-            Manager::from_config(config, NoTls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
+            Manager::from_config(config, tls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
         let pool = Pool::builder(manager)
             .max_size(CONNECTIONS)
             .post_create(Hook::async_fn(move |client, _| {
@@ -100,7 +102,8 @@ impl Engine {
     /// Makes the schema of dev data with its mark where it is not there, and empties it first where it
     /// is to be wiped: see `dev.rs`.
     pub(crate) async fn prepare_dev(url: &str, schema: &str, wipe: bool) -> Result<(), StoreError> {
-        let (mut client, connection) = checked(url, schema)?.connect(NoTls).await?;
+        let Way { config, tls } = checked(url, schema)?;
+        let (mut client, connection) = config.connect(tls).await?;
         let driving = tokio::spawn(connection);
         let transaction = client.transaction().await?;
         migrate::lock_postgres(&transaction, schema).await?;
@@ -215,16 +218,22 @@ impl Engine {
     }
 }
 
+/// The password in a PostgreSQL URL (or `key=value` words), as the server is given it; `None` where there is
+/// none, or where the text is no such URL.
+#[must_use]
+pub fn database_password(url: &str) -> Option<String> {
+    tls::config_of(url).ok()?.get_password().map(|password| String::from_utf8_lossy(password).into_owned())
+}
+
 /// The connection's settings, for a schema whose name may stand in a statement as it is.
-fn checked(url: &str, schema: &str) -> Result<tokio_postgres::Config, StoreError> {
+fn checked(url: &str, schema: &str) -> Result<Way, StoreError> {
     let plain = schema.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     if !plain || schema.is_empty() || schema.len() > 63 || schema.starts_with(|c: char| c.is_ascii_digit()) {
         return Err(StoreError::BadInput(format!(
             "`{schema}` is no schema name: lower-case letters, digits and `_`, at most 63"
         )));
     }
-    // The URL may hold a password: what is wrong with it is told without it.
-    url.parse().map_err(|_| StoreError::BadInput("the PostgreSQL URL cannot be read".to_owned()))
+    Way::of(url)
 }
 
 /// Who comes after whom, of those that write for one job. It also keeps them from waiting for each

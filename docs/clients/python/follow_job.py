@@ -22,7 +22,10 @@ from typing import Any
 
 
 def events(url: str, job: str, after: int | None, token: str | None) -> Iterator[dict[str, Any]]:
-    """The events of one connection: `name`, `id` and `data`. None at all: the job's end has been told."""
+    """The events of one connection: `name`, `id` and `data`. None at all: the job's end has been told.
+
+    A `delta`, words of an answer that is being written, has the id None: it is kept nowhere.
+    """
     request = urllib.request.Request(f"{url}/jobs/{job}/stream")
     if after is not None:
         request.add_header("Last-Event-ID", str(after))
@@ -38,7 +41,8 @@ def events(url: str, job: str, after: int | None, token: str | None) -> Iterator
                 fields[name] = value.removeprefix(" ")
             else:
                 if "data" in fields:
-                    yield {"name": fields["event"], "id": int(fields["id"]), "data": json.loads(fields["data"])}
+                    number = int(fields["id"]) if "id" in fields else None
+                    yield {"name": fields["event"], "id": number, "data": json.loads(fields["data"])}
                 fields = {}
 
 
@@ -52,7 +56,8 @@ def follow(
         try:
             for event in events(url, job, after, token):
                 failures = 0
-                after = event["id"]
+                if event["id"] is not None:
+                    after = event["id"]
                 yield event
                 if event["name"] == "end":
                     return
@@ -81,6 +86,8 @@ def main() -> None:
     given = parser.parse_args()
     token = os.environ.get("PAPERTAPE_TOKEN")
     for event in follow(given.url.rstrip("/"), given.job, 0, token, given.break_every):
+        if event["id"] is None:
+            continue
         print(f"{event['id']} {event['name']} {json.dumps(event['data']['event'], sort_keys=True, ensure_ascii=False)}")
 
 

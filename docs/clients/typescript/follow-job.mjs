@@ -15,7 +15,8 @@ import { pathToFileURL } from "node:url";
 class Refused extends Error {}
 
 /**
- * The events of one connection. None at all: the job's end has been told.
+ * The events of one connection. None at all: the job's end has been told. A `delta`, words of an answer that
+ * is being written, has the id `null`: it is kept nowhere.
  * @param {string} url
  * @param {string} job
  * @param {number | null} after
@@ -45,7 +46,8 @@ export async function* events(url, job, after, token) {
       }
       text = text.slice(end + 2);
       if (fields.data !== undefined) {
-        yield { name: fields.event, id: Number(fields.id), data: JSON.parse(fields.data) };
+        const id = fields.id === undefined ? null : Number(fields.id);
+        yield { name: fields.event, id, data: JSON.parse(fields.data) };
       }
     }
   }
@@ -65,7 +67,7 @@ export async function* follow(url, job, { after = null, token, breakEvery = 0 } 
     try {
       for await (const event of events(url, job, after, token)) {
         failures = 0;
-        after = event.id;
+        after = event.id ?? after;
         yield event;
         if (event.name === "end") return;
         count += 1;
@@ -96,6 +98,6 @@ if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) 
   const breakEvery = flag === "--break-every" ? Number(every) : 0;
   const token = process.env.PAPERTAPE_TOKEN;
   for await (const event of follow(url.replace(/\/$/, ""), job, { after: 0, token, breakEvery })) {
-    console.log(`${event.id} ${event.name} ${sorted(event.data.event)}`);
+    if (event.id !== null) console.log(`${event.id} ${event.name} ${sorted(event.data.event)}`);
   }
 }

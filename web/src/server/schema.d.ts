@@ -1200,8 +1200,9 @@ export interface paths {
          * @description Begins with a `snapshot`, or behind event number `after`. The names of events are `snapshot`,
          *     `log_entry`, `message`, `node`, `order`, `progress`, `job` and `end`, after which the stream closes;
          *     `id` is the event's number in the job, without gaps. A `delta` brings words of an answer that is being
-         *     written: it has no `id`, some may be lost, and the `message` that follows has them all. A reconnect with the `Last-Event-ID` of the end
-         *     gets 204.
+         *     written: it has no `id`, some may be lost, and the `message` that follows has them all. A reconnect with
+         *     the `Last-Event-ID` of the end gets 204. A number that the job has not come to gets a `snapshot`, and what
+         *     follows it.
          */
         get: {
             parameters: {
@@ -8184,7 +8185,7 @@ export interface components {
             cursor: number;
             /** @description What happened, by reference to the rows of the record; `null` in a `snapshot`. */
             event?: unknown;
-            /** @description The job, as it is now. */
+            /** @description The job, as it was when the event was read from the record. */
             job: components["schemas"]["StreamedJob"];
             log_entry?: components["schemas"]["LogEntry"] | null;
         };

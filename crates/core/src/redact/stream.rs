@@ -2,9 +2,9 @@
 //!
 //! Text is given on only when what follows cannot make it a secret any more: the redactor holds
 //! back more than the longest configured credential in its longest spelling, never cuts inside a
-//! word or a secret, and keeps what it has given on as context for the names before values. What
-//! needs the whole text (objects under a secret's name) is left to the redaction of the message
-//! that follows.
+//! word, a secret or an object in braces, and keeps what it has given on as context for the names
+//! before values. An object that is not closed after 16 KiB is cut all the same; what stands in it
+//! under a secret's name is then left to the redaction of the message that follows.
 
 use super::{Redactor, span};
 
@@ -14,6 +14,9 @@ const MIN_HOLD: usize = 512;
 const CONTEXT: usize = 256;
 /// A run without white space is held together up to so many bytes, beyond the hold-back.
 const MAX_RUN: usize = 16 * 1024;
+
+/// What stands before an object is kept with it: its name may be that of a secret.
+const NAME: usize = 128;
 
 /// Redacts a text piece by piece. Made by [`Redactor::stream`].
 pub struct StreamRedactor {
@@ -42,6 +45,9 @@ impl StreamRedactor {
             return String::new();
         }
         let mut cut = self.quiet_place(self.buffer.len() - self.hold);
+        if let Some(object) = self.open_object(cut) {
+            cut = self.quiet_place(object.saturating_sub(NAME).max(self.given));
+        }
         let found = self.redactor.look(&self.buffer);
         let end = self.buffer.len();
         // A secret at the cut, or one that may still grow, is kept whole.
@@ -81,6 +87,20 @@ impl StreamRedactor {
             .get(from..at)
             .and_then(|run| run.rfind(char::is_whitespace))
             .map_or(if at - from >= MAX_RUN { at } else { from }, |space| from + space)
+    }
+
+    /// Where the outermost object begins that a cut at `cut` would be within.
+    fn open_object(&self, cut: usize) -> Option<usize> {
+        let mut open = Vec::new();
+        for (at, byte) in self.buffer.bytes().enumerate().take(cut).skip(self.given) {
+            match byte {
+                b'{' => open.push(at),
+                b'}' => drop(open.pop()),
+                _ => {}
+            }
+        }
+        // One that is not closed for so long is none.
+        open.into_iter().find(|at| cut - at <= MAX_RUN)
     }
 
     /// Redacts from the context's end to `cut` and makes it context.

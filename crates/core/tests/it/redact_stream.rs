@@ -43,6 +43,28 @@ fn a_stream_equals_the_whole() {
     }
 }
 
+/// Goal: an object under a secret's name is kept whole, however much longer than the hold-back it is and however
+/// deep it is quoted; one that is never closed holds the rest up for a while, and not for ever.
+#[test]
+fn an_object_is_kept_whole() {
+    let inner = format!(
+        "{{\"credentials\": {{\"note\": \"{}\", \"login\": \"desk\", \"value\": \"AvstqVVPqz1z\"}}}}",
+        PROSE.repeat(12)
+    );
+    let quoted = |text: &str| serde_json::json!({ "body": text }).to_string();
+    for secret in [inner.clone(), quoted(&inner), quoted(&quoted(&inner))] {
+        let text = format!("{}{secret} {}", PROSE.repeat(40), PROSE.repeat(40));
+        for size in [1, 7, 64, 1000, 100_000] {
+            let (out, _) = stream(&text, size);
+            assert!(!out.contains("AvstqVVPqz1z") && out.ends_with(PROSE), "pieces of {size}: {out}");
+        }
+    }
+    let text = format!("An open {{ brace. {}", PROSE.repeat(1_000));
+    let (out, held) = stream(&text, 100);
+    assert_eq!(out, text);
+    assert!(held < 20 * 1024, "{held} bytes were held back");
+}
+
 /// Goal: a secret longer than the hold-back is never given away in part.
 #[test]
 fn a_long_block_is_kept_whole() {

@@ -115,27 +115,26 @@ fn listen(
             let ask = format!("GET /jobs/{job}/stream?after=0 HTTP/1.1\r\nhost: localhost\r\n\r\n");
             stream.write_all(ask.as_bytes()).await.expect("is sent");
             let mut place = Some(place);
-            let (mut heard, mut text) = (Vec::new(), String::new());
-            let mut piece = vec![0; 64 * 1024];
+            let mut heard = Vec::new();
+            let (mut unread, mut piece) = (Vec::new(), vec![0; 64 * 1024]);
             loop {
                 let read = stream.read(&mut piece).await.expect("goes on");
                 assert!(read > 0, "the stream broke off");
-                text.push_str(&String::from_utf8_lossy(&piece[..read]));
+                // What has come is here now, however long its reading takes.
                 let now = Timestamp::now();
-                while let Some((event, rest)) = text.split_once("\n\n") {
-                    let id = event.lines().find_map(|line| line.strip_prefix("id: "));
-                    let is_end = event.lines().any(|line| line == "event: end");
-                    if let Some(id) = id {
-                        heard.push((id.parse().expect("a number"), now));
-                    }
-                    text = rest.to_owned();
-                    if place.take().is_some() {
-                        ready.send_modify(|count| *count += 1);
-                    }
-                    if is_end {
-                        return heard;
-                    }
+                unread.extend_from_slice(&piece[..read]);
+                let whole = unread.windows(2).rposition(|pair| pair == b"\n\n").map_or(0, |at| at + 2);
+                let text = std::str::from_utf8(&unread[..whole]).expect("a text");
+                let before = heard.len();
+                let ids = text.lines().filter_map(|line| line.strip_prefix("id: "));
+                heard.extend(ids.map(|id| (id.parse::<i64>().expect("a number"), now)));
+                if heard.len() > before && place.take().is_some() {
+                    ready.send_modify(|count| *count += 1);
                 }
+                if text.lines().any(|line| line == "event: end") {
+                    return heard;
+                }
+                unread.drain(..whole);
             }
         })
     };

@@ -1,7 +1,7 @@
 //! Who may use the server: named tokens with a scope, browsers' sessions, and logins that fail.
 //!
 //! It decides from what it is given and the instant that it is told; it knows no HTTP. Tokens are kept as
-//! hashes, and so are the sessions' cookies: nothing that is held here lets anybody in.
+//! hashes, and so are the sessions' cookies, in the record: nothing that is held lets anybody in.
 
 mod attempts;
 mod token;
@@ -12,14 +12,12 @@ pub use token::{HASH_PREFIX, TOKEN_PREFIX, TokenHash, new_token};
 use crate::config::AuthConfig;
 use papertape_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use utoipa::ToSchema;
 
 /// The most browsers that are logged in at a time; a further one ends the session that would end first.
-const MOST_SESSIONS: usize = 1_000;
+pub const MOST_SESSIONS: u32 = 1_000;
 /// The name of whoever holds the key that a server leaves for the commands of its own user.
 const THIS_MACHINE: &str = "this machine";
 
@@ -67,17 +65,25 @@ pub enum LoginRefused {
 #[derive(Debug)]
 pub struct Doorkeeper {
     tokens: Vec<(TokenHash, Caller)>,
-    sessions: Mutex<HashMap<TokenHash, Session>>,
     attempts: Attempts,
     lasts: Duration,
     /// Lets the commands of the server's own user in: they find it in the data directory.
     local: Option<String>,
 }
 
-#[derive(Debug)]
-struct Session {
-    caller: Caller,
-    until: Timestamp,
+/// A browser that was let in. Its hashes are what is kept of it.
+#[derive(Clone, Debug)]
+pub struct Login {
+    /// What the browser sends from now on.
+    pub cookie: String,
+    /// Its hash.
+    pub cookie_hash: TokenHash,
+    /// The hash of the token that it was let in with.
+    pub token_hash: TokenHash,
+    /// Who it is.
+    pub caller: Caller,
+    /// Until when.
+    pub until: Timestamp,
 }
 
 impl Doorkeeper {
@@ -95,7 +101,6 @@ impl Doorkeeper {
         }
         Self {
             tokens,
-            sessions: Mutex::default(),
             attempts: Attempts::default(),
             lasts: Duration::from_secs(u64::from(config.session_hours.max(1)) * 3_600),
             local,
@@ -123,58 +128,45 @@ impl Doorkeeper {
     /// Who holds this token.
     #[must_use]
     pub fn by_token(&self, token: &str) -> Option<Caller> {
+        self.holder(token).map(|(_, caller)| caller.clone())
+    }
+
+    fn holder(&self, token: &str) -> Option<(TokenHash, &Caller)> {
         let hash = TokenHash::of_well_formed(token)?;
         // All are compared, each in constant time: how long it takes tells nothing.
         let mut found = None;
         for (known, caller) in &self.tokens {
             if *known == hash {
-                found = Some(caller);
+                found = Some((hash, caller));
             }
         }
-        found.cloned()
+        found
     }
 
-    /// Who is logged in with this cookie.
+    /// Who holds the token of this hash, as the record keeps it of a login; `None` where the token is not
+    /// configured any more.
     #[must_use]
-    pub fn by_cookie(&self, cookie: &str, now: Timestamp) -> Option<Caller> {
-        let hash = TokenHash::of_well_formed(cookie)?;
-        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.get(&hash).filter(|session| now < session.until).map(|session| session.caller.clone())
+    pub fn by_token_hash(&self, hash: &str) -> Option<Caller> {
+        let known = self.tokens.iter().find(|(known, _)| known.to_string() == hash);
+        known.map(|(_, caller)| caller.clone())
     }
 
-    /// Logs a browser in with a token, and gives its cookie.
+    /// Lets a browser in with a token.
     ///
     /// # Errors
     /// A token that is not known, or too many of them from there.
-    pub fn log_in(
-        &self,
-        client: IpAddr,
-        token: &str,
-        now: Timestamp,
-    ) -> Result<(String, Caller), LoginRefused> {
+    pub fn log_in(&self, client: IpAddr, token: &str, now: Timestamp) -> Result<Login, LoginRefused> {
         if let Some(wait) = self.attempts.wait(client, now) {
             return Err(LoginRefused::Slowed(wait));
         }
-        let Some(caller) = self.by_token(token.trim()) else {
+        let Some((token_hash, caller)) = self.holder(token.trim()) else {
             self.attempts.failed(client, now);
             return Err(LoginRefused::Wrong);
         };
         self.attempts.succeeded(client);
         let cookie = new_token();
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.retain(|_, session| now < session.until);
-        while sessions.len() >= MOST_SESSIONS {
-            let first = sessions.iter().min_by_key(|(_, session)| session.until).map(|(hash, _)| *hash);
-            first.and_then(|hash| sessions.remove(&hash));
-        }
         let until = now.checked_add(self.lasts).unwrap_or(Timestamp::MAX);
-        sessions.insert(TokenHash::of(&cookie), Session { caller: caller.clone(), until });
-        Ok((cookie, caller))
-    }
-
-    /// Ends a browser's session.
-    pub fn log_out(&self, cookie: &str) {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).remove(&TokenHash::of(cookie));
+        Ok(Login { cookie_hash: TokenHash::of(&cookie), cookie, token_hash, caller: caller.clone(), until })
     }
 }
 
@@ -192,37 +184,25 @@ mod tests {
         Timestamp::from_second(1_700_000_000 + secs).expect("an instant")
     }
 
-    /// A session lasts its time and no longer, and ends with a logout; its cookie is no token.
+    /// Who is let in gets a cookie of its own, for its time; it is no token, and the token's hash leads to who
+    /// it is for as long as the token is configured.
     #[test]
-    fn a_session_lasts_its_time() {
+    fn a_login_is_of_a_token() {
         let token = new_token();
-        let keeper = keeper(&token, Scope::Read);
+        let first = keeper(&token, Scope::Read);
         let client = IpAddr::from([10, 0, 0, 1]);
-        let (cookie, caller) = keeper.log_in(client, &format!(" {token}\n"), at(0)).expect("let in");
-        assert_eq!(caller, Caller { name: "desk".to_owned(), scope: Scope::Read });
-        assert_eq!(keeper.by_cookie(&cookie, at(7_199)), Some(caller));
-        assert_eq!(keeper.by_cookie(&cookie, at(7_200)), None);
-        assert_eq!(keeper.by_cookie(&token, at(1)), None, "a token is no cookie");
-        assert_eq!(keeper.by_token(&cookie), None, "a cookie is no token");
-        keeper.log_out(&cookie);
-        assert_eq!(keeper.by_cookie(&cookie, at(1)), None);
-    }
-
-    /// However many log in, what is held stays bounded, and the oldest go first.
-    #[test]
-    fn sessions_are_bounded() {
-        let token = new_token();
-        let keeper = keeper(&token, Scope::Operate);
-        let client = IpAddr::from([10, 0, 0, 1]);
-        let log_in = |n: i64| keeper.log_in(client, &token, at(n)).expect("let in").0;
-        let first = log_in(0);
-        let second = log_in(1);
-        for n in 2..=i64::try_from(MOST_SESSIONS).expect("is small") {
-            log_in(n);
-        }
-        assert_eq!(keeper.by_cookie(&first, at(2_000)), None);
-        assert!(keeper.by_cookie(&second, at(2_000)).is_some());
-        assert_eq!(keeper.sessions.lock().expect("whole").len(), MOST_SESSIONS);
+        let login = first.log_in(client, &format!(" {token}\n"), at(0)).expect("let in");
+        assert_eq!(login.caller, Caller { name: "desk".to_owned(), scope: Scope::Read });
+        assert_eq!((login.until, login.cookie_hash), (at(7_200), TokenHash::of(&login.cookie)));
+        assert_eq!(first.by_token(&login.cookie), None, "a cookie is no token");
+        let kept = login.token_hash.to_string();
+        assert_eq!(first.by_token_hash(&kept), Some(login.caller));
+        assert_eq!(
+            keeper(&token, Scope::Operate).by_token_hash(&kept).map(|by| by.scope),
+            Some(Scope::Operate)
+        );
+        assert_eq!(keeper(&new_token(), Scope::Read).by_token_hash(&kept), None, "it was taken back");
+        assert_eq!(first.by_token_hash(&token), None, "a token is no hash");
     }
 
     /// What fails is answered later and later, from that client alone, until a login succeeds.

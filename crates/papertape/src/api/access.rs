@@ -3,7 +3,7 @@
 use super::error::ApiError;
 use super::guard::{header, is_own_page, is_read};
 use super::responses::Read;
-use crate::access::{Caller, Scope};
+use crate::access::{Caller, Scope, TokenHash};
 use crate::app::App;
 use axum::extract::{Request, State};
 use axum::http::header::{ACCEPT, AUTHORIZATION, COOKIE};
@@ -28,12 +28,13 @@ pub(super) async fn known_caller(State(app): State<App>, mut request: Request, n
     let caller = match bearer(headers) {
         // A bearer that is wrong is not made good by a cookie.
         Some(token) => app.doorkeeper.by_token(token),
-        None => match by_cookie(&app, headers) {
+        None => match by_cookie(&app, headers).await {
             // A browser sends its cookie whoever wrote the page: a write must come from our own.
-            Some(_) if !is_read(method) && !is_own_page(headers) => {
+            Ok(Some(_)) if !is_read(method) && !is_own_page(headers) => {
                 return ApiError::Origin.into_response();
             }
-            found => found,
+            Ok(found) => found,
+            Err(error) => return error.into_response(),
         },
     };
     let Some(caller) = caller else {
@@ -57,9 +58,12 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     Some(if scheme.eq_ignore_ascii_case("bearer") { token.trim() } else { "" })
 }
 
-/// Whose browser it is.
-pub(super) fn by_cookie(app: &App, headers: &HeaderMap) -> Option<Caller> {
-    app.doorkeeper.by_cookie(cookie(headers)?, app.services.clock.now())
+/// Whose browser it is, by the record: for another server of it, and after a new start, too.
+pub(super) async fn by_cookie(app: &App, headers: &HeaderMap) -> Result<Option<Caller>, ApiError> {
+    let Some(cookie) = cookie(headers).and_then(TokenHash::of_well_formed) else { return Ok(None) };
+    let token = app.store.login(&cookie.to_string(), app.services.clock.now()).await;
+    let token = token.map_err(|error| ApiError::Internal(error.into()))?;
+    Ok(token.and_then(|token| app.doorkeeper.by_token_hash(&token)))
 }
 
 /// Our cookie's value.

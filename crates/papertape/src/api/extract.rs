@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::view::MOST_ROWS;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
-use axum::http::header::{ACCEPT_LANGUAGE, CONTENT_TYPE};
+use axum::http::header::{ACCEPT_LANGUAGE, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 use futures::future::{Either, select};
@@ -81,6 +81,10 @@ async fn read(request: Request, app: &App) -> Result<Bytes, ApiError> {
 
 /// The whole body, no larger than `limit` bytes, and no slower than the server waits.
 pub(super) async fn read_within(request: Request, app: &App, limit: usize) -> Result<Bytes, ApiError> {
+    let said = request.headers().get(CONTENT_LENGTH).and_then(|said| said.to_str().ok()?.parse::<u64>().ok());
+    if said.is_some_and(|said| said > limit as u64) {
+        return Err(ApiError::TooLarge(limit));
+    }
     let secs = app.config.server.body_timeout_secs.max(1);
     let late = app.services.clock.sleep(Duration::from_secs(secs));
     let reading = pin!(axum::body::to_bytes(request.into_body(), limit));

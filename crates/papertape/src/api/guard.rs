@@ -16,12 +16,18 @@ use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use std::any::Any;
 use std::net::IpAddr;
+use tower_http::CompressionLevel;
 use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
 /// Nothing from outside. Images may be in the page itself, as the docs page's icons are.
 const POLICY: &str = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; \
                       form-action 'self'; frame-ancestors 'none'";
+
+/// Answers smaller than this are sent as they are.
+const MIN_COMPRESSED_BYTES: u64 = 4_096;
 
 /// Puts the guards around the routes.
 pub(super) fn around(routes: Router, app: App) -> Router {
@@ -31,16 +37,27 @@ pub(super) fn around(routes: Router, app: App) -> Router {
         .layer(from_fn_with_state(app.clone(), same_origin))
         .layer(cors)
         .layer(from_fn_with_state(app, known_host))
+        .layer(smaller())
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn(tell))
+}
+
+/// Answers of some size are compressed for who asks for it, as fast as it goes. Streams never are: an event is
+/// to leave when it is written. What is compressed already stays as it is.
+fn smaller() -> CompressionLayer<impl Predicate> {
+    let worth_it =
+        SizeAbove::new(MIN_COMPRESSED_BYTES).and(NotForContentType::SSE).and(NotForContentType::IMAGES);
+    CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(worth_it)
 }
 
 /// Names that reach this machine alone are always good; other names must be configured. Else a page
 /// whose own name is made to resolve to this machine could read what is here.
 async fn known_host(State(app): State<App>, request: Request, next: Next) -> Response {
     let host = request.uri().host().map(str::to_owned).or_else(|| header(request.headers(), &HOST));
+    // Of two that are sent, a proxy may take the other one.
+    let is_one = request.headers().get_all(HOST).iter().count() <= 1;
     match host {
-        Some(host) if is_known(&host, &app.config) => next.run(request).await,
+        Some(host) if is_one && is_known(&host, &app.config) => next.run(request).await,
         _ => ApiError::Host.into_response(),
     }
 }
@@ -74,9 +91,15 @@ fn cors(config: &Config) -> CorsLayer {
 
 /// A browser says where a write comes from; programs do not.
 async fn same_origin(State(app): State<App>, request: Request, next: Next) -> Response {
-    let is_let_in = match header(request.headers(), &ORIGIN) {
-        Some(origin) => app.config.server.allowed_origins.contains(&origin) || is_own_page(request.headers()),
-        None => !is_of_another_site(request.headers()),
+    let mut origins = request.headers().get_all(ORIGIN).iter();
+    let is_let_in = match (origins.next(), origins.next()) {
+        (None, _) => !is_of_another_site(request.headers()),
+        (Some(origin), None) => origin.to_str().is_ok_and(|origin| {
+            let allowed = &app.config.server.allowed_origins;
+            allowed.iter().any(|allowed| allowed == origin) || is_own_page(request.headers())
+        }),
+        // A browser says one, and nothing that is no text.
+        (Some(_), Some(_)) => false,
     };
     if is_read(request.method()) || is_let_in {
         next.run(request).await

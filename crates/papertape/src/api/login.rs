@@ -6,7 +6,7 @@ use super::extract::read_within;
 use super::guard::header;
 use super::html::escape;
 use super::stream::client;
-use crate::access::{Caller, LoginRefused};
+use crate::access::{Caller, Login, LoginRefused, MOST_SESSIONS, TokenHash};
 use crate::app::App;
 use axum::Router;
 use axum::extract::{Request, State};
@@ -28,12 +28,12 @@ pub(super) fn routes() -> Router<App> {
         .route("/login.css", get(style))
 }
 
-async fn show(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Response {
+async fn show(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Result<Response, ApiError> {
     let asked = uri.query().unwrap_or_default();
     let texts = texts(asked.as_bytes(), &headers);
-    let caller = by_cookie(&app, &headers);
+    let caller = by_cookie(&app, &headers).await?;
     let note = app.doorkeeper.is_open().then_some(texts.open);
-    page(StatusCode::OK, &texts, &next(asked.as_bytes()), caller.as_ref(), note)
+    Ok(page(StatusCode::OK, &texts, &next(asked.as_bytes()), caller.as_ref(), note))
 }
 
 async fn log_in(State(app): State<App>, request: Request) -> Result<Response, ApiError> {
@@ -41,8 +41,12 @@ async fn log_in(State(app): State<App>, request: Request) -> Result<Response, Ap
     let form = read_within(request, &app, FORM_BYTES).await?;
     let (texts, next) = (texts(&form, &headers), next(&form));
     let token = field(&form, "token").unwrap_or_default();
-    let refused = match app.doorkeeper.log_in(client, &token, app.services.clock.now()) {
-        Ok((cookie, caller)) => {
+    let now = app.services.clock.now();
+    let refused = match app.doorkeeper.log_in(client, &token, now) {
+        Ok(Login { cookie, cookie_hash, token_hash, caller, until }) => {
+            let (hash, of) = (cookie_hash.to_string(), token_hash.to_string());
+            let kept = app.store.add_login(&hash, &of, (now, until), MOST_SESSIONS).await;
+            kept.map_err(|error| ApiError::Internal(error.into()))?;
             tracing::info!(name = %caller.name, scope = caller.scope.as_str(), client = %client, "logged in");
             let cookie = set_cookie(&cookie, app.doorkeeper.session_lasts(), &headers);
             return Ok(([(SET_COOKIE, cookie)], Redirect::to(&next)).into_response());
@@ -61,12 +65,13 @@ async fn log_in(State(app): State<App>, request: Request) -> Result<Response, Ap
     })
 }
 
-async fn log_out(State(app): State<App>, headers: HeaderMap) -> Response {
-    if let Some(cookie) = cookie(&headers) {
-        app.doorkeeper.log_out(cookie);
+async fn log_out(State(app): State<App>, headers: HeaderMap) -> Result<Response, ApiError> {
+    if let Some(cookie) = cookie(&headers).and_then(TokenHash::of_well_formed) {
+        let ended = app.store.end_login(&cookie.to_string()).await;
+        ended.map_err(|error| ApiError::Internal(error.into()))?;
     }
     let gone = set_cookie("", Duration::ZERO, &headers);
-    ([(SET_COOKIE, gone)], Redirect::to("/login")).into_response()
+    Ok(([(SET_COOKIE, gone)], Redirect::to("/login")).into_response())
 }
 
 /// No script can read it, no other site's page sends it; over TLS it never goes without.

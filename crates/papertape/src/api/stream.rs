@@ -4,23 +4,16 @@ use super::error::ApiError;
 use super::extract::{JobPath, Query};
 use super::responses::Read;
 use crate::app::App;
-use crate::streams::OpenStream;
-use crate::view::{self, StreamReader, ViewError};
+use crate::streams::{self, OpenStream, StreamReader};
+use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, State};
-use axum::http::header::{CACHE_CONTROL, CONNECTION};
+use axum::http::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE};
 use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode, Version};
-use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
 use futures::stream::{Stream, unfold};
 use serde::Deserialize;
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::time::Duration;
-
-/// How often a comment says that the connection lives.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// After how long a browser is to connect again.
-const RETRY: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,8 +26,9 @@ pub(super) struct Asked {
 /// Begins with a `snapshot`, or behind event number `after`. The names of events are `snapshot`,
 /// `log_entry`, `message`, `node`, `order`, `progress`, `job` and `end`, after which the stream closes;
 /// `id` is the event's number in the job, without gaps. A `delta` brings words of an answer that is being
-/// written: it has no `id`, some may be lost, and the `message` that follows has them all. A reconnect with the `Last-Event-ID` of the end
-/// gets 204.
+/// written: it has no `id`, some may be lost, and the `message` that follows has them all. A reconnect with
+/// the `Last-Event-ID` of the end gets 204. A number that the job has not come to gets a `snapshot`, and what
+/// follows it.
 #[utoipa::path(
     get,
     path = "/jobs/{job_id}/stream",
@@ -64,18 +58,17 @@ pub(super) async fn stream(
     }
     let after = last_event_id(&headers)?.or(asked.after);
     let most = app.config.server.streams_per_client;
-    let mut open = app.streams.open(client(&extensions), most).ok_or(ApiError::TooManyStreams(most))?;
-    let reader = match view::stream(&app, &job, after).await {
+    let open = app.streams.open(client(&extensions), most).ok_or(ApiError::TooManyStreams(most))?;
+    let reader = match streams::read(&app, &job, after).await {
         Ok(Some(reader)) => reader,
-        // There is nothing to follow: no stream has broken off.
+        // There is nothing to follow.
         nothing => {
-            open.ended();
             return nothing.map(|_| StatusCode::NO_CONTENT.into_response()).map_err(ApiError::from);
         }
     };
-    let events = events(reader, open);
-    let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
+    let mut response = Body::from_stream(events(reader, open)).into_response();
     let answer = response.headers_mut();
+    answer.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     answer.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
     answer.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     if version == Version::HTTP_11 {
@@ -99,37 +92,17 @@ pub(super) fn client(extensions: &Extensions) -> IpAddr {
     address.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |ConnectInfo(address)| address.ip())
 }
 
-/// The reader's events. They are read when the connection has room for them.
-fn events(reader: StreamReader, open: OpenStream) -> impl Stream<Item = Result<Event, Infallible>> {
-    unfold((reader, open, true), async |(mut reader, mut open, is_first)| {
-        let event = match reader.next().await.map_err(told) {
-            Ok(Some(event)) => event,
-            Ok(None) => {
-                open.ended();
-                return None;
-            }
-            Err(()) => return None,
-        };
-        let mut sent = Event::default().event(&event.name);
-        if let Some(id) = event.id {
-            sent = sent.id(id.to_string());
-        }
-        if is_first {
-            sent = sent.retry(RETRY);
-        }
+/// The reader's events. They are asked for when the connection has room for them, and all that are ready
+/// leave together.
+fn events(reader: StreamReader, open: OpenStream) -> impl Stream<Item = Result<Bytes, Infallible>> {
+    unfold((reader, open), async |(mut reader, mut open)| {
+        // Whoever asks for the head alone reads none.
+        open.begun();
+        let events = reader.next().await;
+        // Who has the end may leave before it asks for more.
         if reader.has_ended() {
             open.ended();
         }
-        let sent = sent.json_data(&event.data).unwrap_or_else(|error| {
-            // Of texts, numbers and JSON alone, this cannot be.
-            tracing::error!(error = %error, "an event could not be written");
-            Event::default().comment("an event could not be written")
-        });
-        Some((Ok(sent), (reader, open, false)))
+        events.map(|events| (Ok(events), (reader, open)))
     })
-}
-
-/// The stream breaks off; its client asks again from where it was.
-fn told(error: ViewError) {
-    tracing::error!(error = format!("{:#}", anyhow::Error::from(error)), "a stream broke off");
 }

@@ -1,6 +1,7 @@
 //! Counts rows of the action log that could not be written.
 
 use super::Metrics;
+use super::record::is_failure;
 use futures::FutureExt as _;
 use papertape_core::action::{ActionEntry, ActionRow, LogFrom, LogPage, PlanJob, Removed};
 use papertape_core::id::JobId;
@@ -34,7 +35,7 @@ impl ActionLog for CountedLog {
     ) -> BoxFuture<'a, Result<i64, RecordError>> {
         async move {
             let written = self.log.append_action_log(lease, entry, at).await;
-            if written.as_ref().is_err_and(|error| !matches!(error, RecordError::LostLease)) {
+            if written.as_ref().is_err_and(is_failure) {
                 self.metrics.action_log_write_errors.one_more();
             }
             written

@@ -89,6 +89,15 @@ fn process(app: &App) -> Vec<Family> {
             metrics.otlp_retries.get(),
         ),
     ];
+    let mut refusals = Family::new(
+        "papertape_otlp_refusals_total",
+        Kind::Counter,
+        "Sendings of spans that the receiver has refused for good, by its HTTP status.",
+    );
+    for (status, count) in metrics.refusals().iter() {
+        refusals = refusals.with(&[("status", &status.to_string())], count);
+    }
+    families.push(refusals);
     families.extend(models(&metrics.models().clone().into_iter().collect::<Vec<_>>()));
     families
 }

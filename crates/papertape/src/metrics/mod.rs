@@ -7,11 +7,13 @@
 mod actions;
 mod collect;
 mod models;
+mod record;
 mod text;
 
 pub use actions::CountedLog;
 pub use collect::collect;
 pub use models::CountedModels;
+pub use record::CountedRecord;
 pub use text::{Family, Kind, Sample, render};
 
 use models::ModelFigures;
@@ -34,6 +36,8 @@ pub struct Metrics {
     pub otlp_spans_refused: Counter,
     /// Sendings that failed and are made again.
     pub otlp_retries: Counter,
+    /// Sendings that were refused for good, by the receiver's status.
+    otlp_refusals: Mutex<BTreeMap<u16, u64>>,
     models: Mutex<BTreeMap<String, ModelFigures>>,
     /// The record's figures, which several scrapes share.
     figures: Mutex<Option<(Instant, Figures)>>,
@@ -44,6 +48,16 @@ impl Metrics {
     fn models(&self) -> MutexGuard<'_, BTreeMap<String, ModelFigures>> {
         // Sums alone are held, which are whole at any time.
         self.models.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes a sending that was refused for good.
+    pub fn otlp_refused(&self, status: u16) {
+        *self.refusals().entry(status).or_default() += 1;
+    }
+
+    /// Sendings that were refused for good, by status.
+    fn refusals(&self) -> MutexGuard<'_, BTreeMap<u16, u64>> {
+        self.otlp_refusals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn figures(&self) -> MutexGuard<'_, Option<(Instant, Figures)>> {

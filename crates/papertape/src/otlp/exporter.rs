@@ -171,9 +171,16 @@ impl Exporter {
                         tracing::warn!(refused, complaint, "the receiver has not taken all spans");
                     }
                 }
-                Sent::Refused(why) => {
+                Sent::Refused { status, why } => {
                     metrics.otlp_spans_refused.add(part.len() as u64);
-                    tracing::warn!(why, spans = part.len(), "the receiver refuses spans");
+                    metrics.otlp_refused(status);
+                    tracing::warn!(
+                        status,
+                        why,
+                        spans = part.len(),
+                        sessions = sessions.len(),
+                        "the receiver refuses spans for good; `papertape export otlp JOB` writes them again"
+                    );
                 }
                 Sent::Later { pause, why } => {
                     // What was taken before need not be sent again.

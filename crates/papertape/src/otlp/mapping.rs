@@ -129,6 +129,11 @@ fn own(ids: &Ids, session: &SessionFacts, steps: &[&StepFacts]) -> Span {
     let mut span = ids.new_span("", name, SpanKind::Internal, (session.started_at, end));
     span.say("gen_ai.operation.name", Attribute::from("invoke_agent"));
     span.say("gen_ai.agent.name", Attribute::from(session.agent.as_str()));
+    // A desk may have two of them; the one that was asked first is its own.
+    if let Some((model, _)) = steps.iter().find_map(|facts| facts.model.as_ref()) {
+        span.say("gen_ai.provider.name", Attribute::from(model.provider.as_str()));
+        span.say("gen_ai.request.model", Attribute::from(model.model.as_str()));
+    }
     span.say("gen_ai.conversation.id", Attribute::from(format!("{}/{}", session.job, session.id)));
     span.say("gen_ai.usage.input_tokens", Attribute::from(session.used.usage.input_tokens));
     span.say("gen_ai.usage.output_tokens", Attribute::from(session.used.usage.output_tokens));

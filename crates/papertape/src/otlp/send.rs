@@ -20,8 +20,8 @@ const COMPLAINT_CHARS: usize = 300;
 pub(super) enum Sent {
     /// They were taken, but for so many.
     Taken { refused: u64, complaint: String },
-    /// They will never be.
-    Refused(String),
+    /// They will never be, the receiver says by this status.
+    Refused { status: u16, why: String },
     /// They may be, later, and not before this pause has passed where one is given.
     Later { pause: Option<Duration>, why: String },
 }
@@ -55,15 +55,12 @@ impl Receiver {
         let body = response.text().await.unwrap_or_default();
         match status {
             status if status.is_success() => taken(&body),
+            // The protocol names these four, and no other (OTLP 1.8, "OTLP/HTTP Response").
             StatusCode::TOO_MANY_REQUESTS
             | StatusCode::BAD_GATEWAY
             | StatusCode::SERVICE_UNAVAILABLE
             | StatusCode::GATEWAY_TIMEOUT => Sent::Later { pause, why: format!("HTTP {status}") },
-            // A key that is wrong, or an address, is put right by somebody: nothing is lost meanwhile.
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::NOT_FOUND => {
-                Sent::Later { pause, why: format!("HTTP {status}") }
-            }
-            status => Sent::Refused(format!("HTTP {status}: {}", short(&body))),
+            status => Sent::Refused { status: status.as_u16(), why: complaint(status, &body) },
         }
     }
 }
@@ -76,6 +73,16 @@ fn taken(body: &str) -> Sent {
     // A 64-bit number is a text in this JSON, and a number with some receivers.
     let refused = rejected.as_u64().or_else(|| rejected.as_str()?.parse().ok()).unwrap_or(0);
     Sent::Taken { refused, complaint: short(partial["errorMessage"].as_str().unwrap_or_default()) }
+}
+
+/// What the receiver says, and who can put it right where that is plain.
+fn complaint(status: StatusCode, body: &str) -> String {
+    let advice = match status {
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "; look at otlp.headers",
+        StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => "; look at otlp.endpoint",
+        _ => "",
+    };
+    format!("HTTP {status}: {}{advice}", short(body))
 }
 
 fn short(text: &str) -> String {

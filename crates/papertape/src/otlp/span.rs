@@ -110,6 +110,9 @@ impl From<u64> for Attribute {
     }
 }
 
+/// Which version of the conventions the attributes' names are of.
+const SCHEMA: &str = "https://opentelemetry.io/schemas/1.41.0";
+
 /// A request to a receiver: spans of one resource, which is this product.
 #[must_use]
 pub fn request(spans: &[Span], mode: &str) -> Value {
@@ -125,6 +128,7 @@ pub fn request(spans: &[Span], mode: &str) -> Value {
             "scopeSpans": [{
                 "scope": { "name": "papertape.record", "version": version },
                 "spans": spans.iter().map(Span::to_json).collect::<Vec<_>>(),
+                "schemaUrl": SCHEMA,
             }],
         }],
     })

@@ -162,6 +162,9 @@ pub async fn resume(app: &App, job: &JobId, budget: Option<BudgetChange>) -> Res
     }
     let row = app.store.job(job).await.map_err(anyhow::Error::from)?;
     let row = row.ok_or_else(|| TriggerError::NotFound(job.to_string()))?;
+    if row.config.get("imported_from").is_some() {
+        return Err(TriggerError::Conflict(format!("job {job} was imported: there is only its log")));
+    }
     match row.status {
         JobStatus::Completed => return Err(TriggerError::Conflict(format!("job {job} is completed"))),
         JobStatus::Queued | JobStatus::Running => return Ok(row.status),

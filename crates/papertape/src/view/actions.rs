@@ -8,7 +8,7 @@ use papertape_core::action::{
 };
 use papertape_core::id::JobId;
 use papertape_core::plan::PlanId;
-use papertape_core::ports::ActionLog as _;
+use papertape_core::ports::{ActionLog as _, Plans as _};
 use papertape_core::record::{JobStatus, PLAN_DECOMPOSE};
 use papertape_core::time::Timestamp;
 use serde::Serialize;
@@ -277,7 +277,12 @@ pub async fn plan_jobs(
     limit: Option<u32>,
     cursor: Option<String>,
 ) -> Result<PlanJobsAnswer, ViewError> {
+    let is_first = cursor.is_none();
     let found = app.store.plan_jobs(PlanId(plan), &page(limit, cursor)?).await?;
+    // Of one that is deleted, or that came with a file, there may be jobs all the same.
+    if is_first && found.items.is_empty() && app.store.plan(PlanId(plan)).await?.is_none() {
+        return Err(ViewError::NotFound(format!("there is no plan {plan}")));
+    }
     let jobs: Vec<PlanJobAnswer> = found
         .items
         .into_iter()

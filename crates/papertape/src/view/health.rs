@@ -33,13 +33,27 @@ pub struct HealthAnswer {
     pub deployment: Deployment,
 }
 
-/// Asks the record and the default dataset, and whether every configured agent's model can be called.
+/// Less than this is nothing: a commit may need as much.
+const LITTLE_BYTES: u64 = 4 << 20;
+
+/// Bytes that are free where the data are.
+fn free(dir: &std::path::Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(dir).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+fn full(free: u64) -> Option<String> {
+    (free < LITTLE_BYTES).then(|| format!("the disk is full where the data are: {free} bytes are free"))
+}
+
+/// Asks the record, the disk and the default dataset, and whether every configured agent's model can be called.
 pub async fn health(app: &App) -> HealthAnswer {
     let mut problems = Vec::new();
     if let Err(error) = app.store.jobs(&JobFilter::default(), &PageRequest::first(1)).await {
         tracing::error!(error = %error, "the record cannot be read");
         problems.push("the record cannot be read".to_owned());
     }
+    problems.extend(free(&app.config.data_dir).and_then(full));
     if let Err(error) = app.catalogue.open(&app.config.simulation.dataset) {
         problems.push(format!("simulation.dataset: {error}"));
     }
@@ -52,5 +66,18 @@ pub async fn health(app: &App) -> HealthAnswer {
         problems,
         warnings: app.config.agents.iter().filter_map(unusable).collect(),
         deployment: Deployment::of(app),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_a_problem() {
+        assert!(full(0).is_some_and(|why| why.contains("full")));
+        assert_eq!(full(LITTLE_BYTES), None);
+        assert!(free(&std::env::temp_dir()).is_some_and(|free| free > 0));
+        assert_eq!(free(std::path::Path::new("no such directory")), None);
     }
 }

@@ -88,7 +88,7 @@ pub use sessions::{
     ExposureAnswer, ExposuresAnswer, SessionQuery, StepAnswer, StepsAnswer, exposures, steps,
 };
 pub use shown::{ShownAnswer, ShownKind, ShownQuery, ShownReadAnswer, ShownSessionAnswer, shown};
-pub use stream::{StreamData, StreamEvent, StreamReader, StreamedJob, stream};
+pub use stream::{StreamData, StreamedJob};
 pub use traces::{TraceCount, traces};
 
 use crate::app::App;
@@ -214,14 +214,14 @@ fn plain<'a>(field: &'static str, text: Option<&'a String>) -> Result<Option<&'a
 }
 
 /// The id of a job that is asked for by name. One that cannot be is one that is not there.
-fn job_id(text: &str) -> Result<JobId, ViewError> {
+pub(crate) fn job_id(text: &str) -> Result<JobId, ViewError> {
     if text.contains('\0') {
         return Err(no_job(text));
     }
     Ok(JobId::new(text))
 }
 
-fn no_job(text: &str) -> ViewError {
+pub(crate) fn no_job(text: &str) -> ViewError {
     ViewError::NotFound(format!("there is no job {}", text.escape_default()))
 }
 

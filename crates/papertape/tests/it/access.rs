@@ -25,6 +25,7 @@ struct Guarded {
     clock: FakeClock,
     read: String,
     operate: String,
+    config: Config,
     _dir: TempDir,
 }
 
@@ -43,13 +44,21 @@ impl Guarded {
         let mut config = config(&dir);
         config.server.allowed_origins = vec!["https://desk.example".to_owned()];
         let (read, operate) = with_tokens(&mut config);
-        let mut app = App::open(config, Access::Own).await.expect("it opens");
         let clock = FakeClock::new();
-        app.services.clock = Arc::new(clock.clone());
-        let server = Server::start(app).await;
+        let server = serve(config.clone(), &clock).await;
         let policy = reqwest::redirect::Policy::none();
         let client = reqwest::Client::builder().redirect(policy).build().expect("a client");
-        Self { server, client, clock, read, operate, _dir: dir }
+        Self { server, client, clock, read, operate, config, _dir: dir }
+    }
+
+    /// Stops the server and starts another one on the same data.
+    async fn restart(&mut self, change: impl FnOnce(&mut Config)) {
+        // Its connections are kept open by whoever has asked.
+        self.client =
+            reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().expect("a client");
+        change(&mut self.config);
+        self.server.stop_now().await;
+        self.server = serve(self.config.clone(), &self.clock).await;
     }
 
     /// Asks with these headers.
@@ -85,6 +94,12 @@ impl Guarded {
         assert_eq!(answer.status(), 303);
         cookie_of(&answer).split(';').next().expect("a pair").to_owned()
     }
+}
+
+async fn serve(config: Config, clock: &FakeClock) -> Server {
+    let mut app = App::open(config, Access::Own).await.expect("it opens");
+    app.services.clock = Arc::new(clock.clone());
+    Server::start(app).await
 }
 
 fn cookie_of(answer: &Response) -> String {
@@ -240,6 +255,33 @@ async fn a_browser_logs_in_and_out() {
         401,
         "its time is over"
     );
+    desk.server.stop().await;
+}
+
+/// Goal: a browser stays logged in over a new start of the server, for as long as its token is let in; what is
+/// kept of it lets nobody in.
+#[tokio::test]
+async fn a_login_outlasts_the_server() {
+    let mut desk = Guarded::start().await;
+    let (cookie, other) = (desk.cookie(&desk.operate).await, desk.cookie(&desk.read).await);
+    let data = desk._dir.path().to_owned();
+    for file in std::fs::read_dir(&data).expect("reads").flatten().filter(|file| file.path().is_file()) {
+        let bytes = std::fs::read(file.path()).expect("reads");
+        for secret in [&cookie, &other].map(|cookie| cookie.trim_start_matches("papertape=ptk_").as_bytes()) {
+            assert!(!bytes.windows(secret.len()).any(|part| part == secret), "{:?}", file.file_name());
+        }
+    }
+    desk.restart(|_| {}).await;
+    let status = async |desk: &Guarded, cookie: &str| {
+        desk.ask(Method::GET, "/jobs", &[("cookie", cookie)]).await.status().as_u16()
+    };
+    assert_eq!((status(&desk, &cookie).await, status(&desk, &other).await), (200, 200));
+    let own = desk.server.url.clone();
+    let out = desk.ask(Method::POST, "/logout", &[("cookie", &other), ("origin", &own)]).await;
+    assert_eq!(out.status(), 303);
+    desk.restart(|config| config.auth.tokens.retain(|token| token.name == "reader")).await;
+    assert_eq!(status(&desk, &cookie).await, 401, "its token was taken back");
+    assert_eq!(status(&desk, &other).await, 401, "it has logged out");
     desk.server.stop().await;
 }
 

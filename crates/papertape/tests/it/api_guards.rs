@@ -38,6 +38,33 @@ async fn strangers_are_refused() {
     }
 }
 
+/// Goal: what says two things, or something that cannot be read, is no pass: the second may be what a proxy or a
+/// browser has meant. A body that says itself that it is too large is not waited for.
+#[tokio::test]
+async fn what_is_not_plain_is_refused() {
+    let world = World::empty().await;
+    let check = async |headers: &[(&str, &[u8])], status: u16| {
+        let mut request = Request::post("/simulate/none/cancel");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let answer = world.send(request.body(Body::empty()).expect("a request")).await;
+        assert_eq!(answer.status, status, "{headers:?}: {}", answer.text);
+    };
+    let own: &[u8] = b"http://localhost:8080";
+    check(&[("host", b"localhost:8080"), ("host", b"evil.example")], 403).await;
+    check(&[("host", b"localhost:8080"), ("origin", b"\xff\xfe")], 403).await;
+    check(&[("host", b"localhost:8080"), ("origin", own), ("origin", b"http://evil.example")], 403).await;
+    check(&[("host", b"localhost:8080"), ("origin", own)], 404).await;
+    let large = Request::post("/plans")
+        .header("host", "localhost")
+        .header("content-type", "application/json")
+        .header("content-length", "2000000000")
+        // It never comes.
+        .body(Body::from_stream(futures::stream::pending::<Result<Vec<u8>, std::io::Error>>()));
+    assert_eq!(world.send(large.expect("a request")).await.status, 413);
+}
+
 /// Goal: every answer, good or bad, carries the headers; no other origin is let in by CORS.
 #[tokio::test]
 async fn answers_carry_their_headers() {
@@ -72,6 +99,26 @@ async fn the_docs_page_is_all_here() {
     let start = world.get("/docs/swagger-initializer.js").await.text;
     assert!(start.contains("/openapi.json") && !start.contains("http"), "{start}");
     assert!(start.contains("\"validatorUrl\": \"none\""), "{start}");
+}
+
+/// Goal: answers of some size are compressed for who takes it, and streams of events never are.
+#[tokio::test]
+async fn large_answers_are_compressed() {
+    let world = World::new().await;
+    let get = async |uri: String, accepts: &str| {
+        let request = Request::get(uri).header("host", "localhost").header("accept-encoding", accepts);
+        world.send(request.body(Body::empty()).expect("a request")).await
+    };
+    let large = format!("/results?job_id={}&reasoning=full", world.job);
+    let plain = get(large.clone(), "identity").await;
+    assert!(!plain.headers.contains_key("content-encoding") && plain.text.len() > 10_000);
+    let small = get(large, "gzip, br").await;
+    assert_eq!(small.headers["content-encoding"], "gzip");
+    assert!(small.text.len() < plain.text.len() / 2, "{} of {}", small.text.len(), plain.text.len());
+    for uri in ["/health".to_owned(), format!("/jobs/{}/stream?after=0", world.job)] {
+        let answer = get(uri.clone(), "gzip").await;
+        assert!(!answer.headers.contains_key("content-encoding"), "{uri}");
+    }
 }
 
 /// Goal: every address of the pages answers with the page, or says that the pages were not built; a file

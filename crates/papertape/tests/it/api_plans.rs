@@ -167,6 +167,9 @@ async fn a_jobs_log_is_read_by_job_and_by_plan() {
         (format!("/plans/6/jobs/{job}"), 404),
         (format!("/plans/6/jobs/{job}/actions"), 404),
         (format!("/jobs/{job}?cursor=x"), 400),
+        (format!("/jobs/{job}?cursor=99999.1"), 400),
+        (format!("/jobs/{job}?cursor=1.1"), 400),
+        ("/plans/999/jobs".to_owned(), 404),
         (format!("/jobs/{job}?cursor={cursor}&before={before}"), 400),
         (format!("/jobs/{job}?limit=0"), 400),
         (format!("/jobs/{job}?limit=501"), 400),
@@ -196,4 +199,23 @@ async fn rows_of_the_log_are_events_of_the_stream() {
         data.iter().all(|data| data["cursor"].is_i64() && data["job"]["job_id"] == json!(job)),
         "{data:?}"
     );
+}
+
+/// Goal: a job that came with a file of another record is a log and nothing else: it cannot be resumed.
+#[tokio::test]
+async fn an_imported_job_is_not_resumed() {
+    let world = World::empty().await;
+    let folder = world.app.config.data_dir.join("plans");
+    std::fs::create_dir_all(&folder).expect("makes the folder");
+    let file = rusqlite::Connection::open(folder.join("plan_3.sqlite")).expect("makes the file");
+    file.execute_batch(
+        "CREATE TABLE plan_job_index (job_id TEXT, plan_id INTEGER); INSERT INTO plan_job_index VALUES ('old', 3)",
+    )
+    .expect("makes it");
+    drop(file);
+    let told = world.app.portable_files().migrate(false).await.expect("migrates");
+    assert_eq!(told[0].jobs_imported, 1, "{told:?}");
+    let answer = world.post("/simulate/old/resume", &serde_json::json!({})).await;
+    assert_eq!(answer.status, 409, "{}", answer.text);
+    assert!(answer.text.contains("imported"), "{}", answer.text);
 }

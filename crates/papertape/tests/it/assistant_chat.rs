@@ -257,15 +257,11 @@ async fn words_are_heard_as_they_are_written() {
     let desk = Desk::scripted(&server, |_| {}).await;
     let taken = desk.take(json!({ "message": "Speak." }), "en").await;
     let job = taken["job_id"].as_str().expect("a job");
-    let mut reader = papertape::view::stream(&desk.world.app, job, Some(0))
-        .await
-        .expect("streams")
-        .expect("has not ended");
     let mut heard = String::new();
-    while let Some(event) = reader.next().await.expect("reads") {
-        if event.name == "delta" {
-            assert_eq!(event.id, None);
-            heard.push_str(event.data.event.expect("words")["text"].as_str().expect("a text"));
+    for (name, id, data) in desk.told(job).await {
+        if name == "delta" {
+            assert_eq!(id, None);
+            heard.push_str(data["event"]["text"].as_str().expect("a text"));
         }
     }
     // Some may be lost, and what is heard is of the words alone.

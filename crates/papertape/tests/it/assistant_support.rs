@@ -8,7 +8,6 @@ use axum::routing::any;
 use papertape::api;
 use papertape::app::{Access, App};
 use papertape::config::{Config, SearchService};
-use papertape::view;
 use papertape_llm::{ProviderConfig, ProviderKind};
 use papertape_runtime::stopping::{StopReason, Stopper};
 use papertape_testkit::model_server::ModelServer;
@@ -169,13 +168,28 @@ impl Desk {
 
     /// Follows a job to its end. Gives the names of its events.
     pub(crate) async fn ended(&self, job: &str) -> Vec<String> {
-        let mut reader =
-            view::stream(&self.world.app, job, Some(0)).await.expect("streams").expect("has not ended");
-        let mut names = Vec::new();
-        while let Some(event) = reader.next().await.expect("reads") {
-            names.push(event.name);
+        self.told(job).await.into_iter().map(|(name, _, _)| name).collect()
+    }
+
+    /// Follows a job to its end. Gives its events' names, ids and data.
+    pub(crate) async fn told(&self, job: &str) -> Vec<(String, Option<i64>, Value)> {
+        let mut reader = papertape::streams::read(&self.world.app, job, Some(0))
+            .await
+            .expect("streams")
+            .expect("has not ended");
+        let mut text = String::new();
+        while let Some(events) = reader.next().await {
+            text.push_str(std::str::from_utf8(&events).expect("a text"));
         }
-        names
+        let field = |event: &str, name: &str| {
+            event.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned)
+        };
+        let events = text.split("\n\n").filter_map(|event| {
+            let data = serde_json::from_str(&field(event, "data: ")?).expect("JSON");
+            let id = field(event, "id: ").map(|id| id.parse().expect("a number"));
+            Some((field(event, "event: ")?, id, data))
+        });
+        events.collect()
     }
 
     pub(crate) async fn stop(self) {

@@ -59,6 +59,7 @@ mod memory_search;
 mod metrics;
 mod otlp;
 mod redaction;
+mod redaction_assistant;
 mod redaction_support;
 mod replay_jobs;
 mod worker_processes;

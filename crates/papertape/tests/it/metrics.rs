@@ -4,6 +4,9 @@ use crate::api_stream::{Client, Server};
 use crate::api_support::{World, week};
 use papertape::trigger::trigger;
 use papertape_core::ports::Queue as _;
+use papertape_core::record::JobStatus;
+use papertape_runtime::simulate::Unobserved;
+use papertape_runtime::stopping::Stopper;
 use std::collections::BTreeMap;
 
 /// Reads the text format, and holds that it is one: every figure has its help and its type before it.
@@ -93,6 +96,30 @@ async fn streams_and_retries_are_counted() {
     }
     assert_eq!(figure("client_retries_total").await, 2);
     server.stop().await;
+}
+
+/// Goal: a row of the action log that rides in the commit of what it tells of, and cannot be written, is
+/// counted; and what it tells of is not done.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rows_that_cannot_be_committed_are_counted() {
+    let world = World::empty().await;
+    let file = world.app.config.data_dir.join("papertape.db");
+    let asked =
+        world.post("/chat/message", &serde_json::json!({ "message": "Create a plan called Autumn" })).await;
+    assert_eq!(asked.status, 202, "{}", asked.text);
+    let job = papertape_core::id::JobId::new(asked.json()["job_id"].as_str().expect("a job"));
+    let direct = rusqlite::Connection::open(&file).expect("opens");
+    direct
+        .execute_batch(
+            "CREATE TRIGGER full BEFORE INSERT ON plan_action_logs WHEN NEW.action_name = 'create_plan'
+                 BEGIN SELECT RAISE(ABORT, 'full'); END",
+        )
+        .expect("makes a trigger");
+    let ended = world.app.worker.run_job(&job, &Stopper::default().signal(), &Unobserved).await;
+    assert!(!matches!(ended, Ok(Some(ended)) if ended.status == JobStatus::Completed));
+    let figures = read(&world.get("/metrics").await.text);
+    assert!(figures["papertape_action_log_write_errors_total"] >= 1);
+    assert_eq!(world.good("/plans").await["plans"], serde_json::json!([]));
 }
 
 /// Goal: PostgreSQL gives the same figures, and its size.

@@ -21,17 +21,17 @@ use tokio::task::JoinHandle;
 
 /// A receiver that answers as it is told, and otherwise takes everything.
 #[derive(Clone)]
-struct Receiver(Arc<Shared>);
+pub(crate) struct Receiver(pub(crate) Arc<Shared>);
 
-struct Shared {
+pub(crate) struct Shared {
     answers: Mutex<VecDeque<(u16, &'static str, &'static str)>>,
     requests: Mutex<Vec<(HeaderMap, Value)>>,
     count: watch::Sender<usize>,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Receiver {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -52,7 +52,7 @@ impl Receiver {
     }
 
     /// The bodies of the first so many requests, once there are so many.
-    async fn requests(&self, count: usize) -> Vec<Value> {
+    pub(crate) async fn requests(&self, count: usize) -> Vec<Value> {
         self.0.count.subscribe().wait_for(|came| *came >= count).await.expect("it lives");
         self.0.requests.lock().expect("whole").iter().map(|(_, body)| body.clone()).collect()
     }
@@ -196,6 +196,7 @@ async fn a_session_is_a_tree_of_spans() {
     }
     let roots: Vec<BTreeMap<String, Value>> =
         all.iter().filter(|span| span["parentSpanId"].is_null()).map(attributes).collect();
+    assert!(roots.iter().all(|root| root["gen_ai.provider.name"] == "house"), "{roots:?}");
     let sum = |key: &str| -> i64 {
         roots.iter().map(|root| root[key].as_str().expect("text").parse::<i64>().expect("a number")).sum()
     };
@@ -239,7 +240,7 @@ async fn errors_are_retried_and_a_restart_goes_on() {
     let second = world.run(request("house::contrarian")).await;
     receiver.answer(502, "", "");
     receiver.answer(429, "", "");
-    receiver.answer(401, "", "");
+    receiver.answer(504, "", "");
     let exporter = Exporter::start(&world, &receiver).await;
     let pauses = [exporter.round().await, exporter.round().await, exporter.round().await];
     assert_eq!(pauses.map(|pause| pause.as_secs()), [1, 2, 4]);
@@ -252,6 +253,32 @@ async fn errors_are_retried_and_a_restart_goes_on() {
     assert_eq!(receiver.requests(6).await.len(), 6, "nothing is sent twice");
     let answer = exporter.app.metrics.otlp_retries.get();
     assert_eq!(answer, 4);
+    exporter.stop().await;
+}
+
+/// Goal: only what the protocol names is sent again. A receiver that does not let us in, or is not there at that
+/// address, has refused for good: that is counted by its status, and later spans do not wait behind it.
+#[tokio::test]
+async fn a_refusal_is_final_and_counted() {
+    let world = World::empty().await;
+    let receiver = Receiver::start().await;
+    let exporter = Exporter::start(&world, &receiver).await;
+    let models = ["house::momentum", "house::contrarian", "house::buy_and_hold"];
+    let mut refused = 0;
+    for (count, (status, model)) in [401, 403, 404].into_iter().zip(models).enumerate() {
+        receiver.answer(status, "3", "no");
+        let job = world.run(request(model)).await;
+        refused += exported(&world.app, &job).await.len() as u64;
+        assert_eq!(exporter.round().await, Duration::from_secs(5), "{status}: it asks for no pause");
+        assert_eq!(receiver.requests(count + 1).await.len(), count + 1, "{status}: it is sent once");
+    }
+    let metrics = &world.app.metrics;
+    assert_eq!((metrics.otlp_spans_refused.get(), metrics.otlp_retries.get()), (refused, 0));
+    let text = world.get("/metrics").await.text;
+    for status in [401, 403, 404] {
+        let line = format!("papertape_otlp_refusals_total{{status=\"{status}\"}} 1\n");
+        assert!(text.contains(&line), "{text}");
+    }
     exporter.stop().await;
 }
 

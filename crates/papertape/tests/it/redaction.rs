@@ -3,13 +3,10 @@
 
 use crate::cli_tool::Tool;
 use crate::mcp_support::Watch;
-use crate::redaction_support::{KEY, Net, Planted, TOOL_SECRET};
+use crate::redaction_support::{KEY, Net, Planted, Serving, TOOL_SECRET};
 use papertape_core::message::{Message, ModelRequest};
 use papertape_testkit::model_server::{Call, ModelServer, Reply, ScriptedAnswer, Tokens, read_request};
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use std::fs::File;
-use std::process::{Child, Stdio};
 
 /// A model that says all of it wherever it can: in its words, in a tool's arguments, in an order's reason; or
 /// refuses with all of it.
@@ -44,43 +41,6 @@ fn telltale(body: &Value, all: &str) -> ScriptedAnswer {
         tokens,
         ..Reply::default()
     })
-}
-
-/// A server whose log, with everything in it, goes to a file.
-struct Serving {
-    child: Child,
-    url: String,
-}
-
-impl Serving {
-    fn start(tool: &Tool) -> Self {
-        let log = tool.path("serve.log");
-        let mut command = tool.command(&["serve", "--json"]);
-        command.stdout(Stdio::piped()).stderr(File::create(log).expect("a file"));
-        let mut child = command.spawn().expect("it starts");
-        let mut text = String::new();
-        let mut lines = std::io::BufReader::new(child.stdout.take().expect("is piped"));
-        while !text.contains('}') {
-            assert!(
-                std::io::BufRead::read_line(&mut lines, &mut text).expect("text") > 0,
-                "it ended: {text}"
-            );
-        }
-        let said: Value = serde_json::from_str(&text).expect("JSON");
-        Self { child, url: said["url"].as_str().expect("an address").to_owned() }
-    }
-
-    fn stop(mut self) {
-        kill_process(Pid::from_child(&self.child), Signal::TERM).expect("it is there");
-        assert!(self.child.wait().expect("it ends").success());
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 /// Queues a job and reads its stream to the end.

@@ -3,8 +3,12 @@
 //! To cover a further way in, plant [`Planted::everything`] there; for a further way out, give what came
 //! out to [`Net::check`].
 
+use crate::cli_tool::Tool;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use std::fs::File;
 use std::path::Path;
+use std::process::{Child, Stdio};
 
 /// The corpus that the rules are measured by; a scanner's triggers are split by this sign.
 const CORPUS: &str = include_str!("../../../core/tests/it/fixtures/redact_own.json");
@@ -54,6 +58,12 @@ impl Planted {
     /// All of it in one text.
     pub(crate) fn everything(&self) -> String {
         self.texts.join("\n\nAnd further:\n\n")
+    }
+
+    /// One piece of it, of those that are no longer than a name may be.
+    pub(crate) fn piece(&self, n: usize) -> String {
+        let short: Vec<&String> = self.texts.iter().filter(|text| text.chars().count() < 150).collect();
+        short[n % short.len()].replace('\n', " ")
     }
 
     /// Looks for all of it.
@@ -112,6 +122,43 @@ impl Net {
     pub(crate) fn assert_empty(self, bytes: usize) {
         assert!(self.found.is_empty(), "{} finds:\n{}", self.found.len(), self.found.join("\n"));
         assert!(self.looked_at >= bytes, "only {} bytes were looked at", self.looked_at);
+    }
+}
+
+/// A server whose log, with everything in it, goes to a file.
+pub(crate) struct Serving {
+    child: Child,
+    pub(crate) url: String,
+}
+
+impl Serving {
+    pub(crate) fn start(tool: &Tool) -> Self {
+        let log = tool.path("serve.log");
+        let mut command = tool.command(&["serve", "--json"]);
+        command.stdout(Stdio::piped()).stderr(File::create(log).expect("a file"));
+        let mut child = command.spawn().expect("it starts");
+        let mut text = String::new();
+        let mut lines = std::io::BufReader::new(child.stdout.take().expect("is piped"));
+        while !text.contains('}') {
+            assert!(
+                std::io::BufRead::read_line(&mut lines, &mut text).expect("text") > 0,
+                "it ended: {text}"
+            );
+        }
+        let said: Value = serde_json::from_str(&text).expect("JSON");
+        Self { child, url: said["url"].as_str().expect("an address").to_owned() }
+    }
+
+    pub(crate) fn stop(mut self) {
+        kill_process(Pid::from_child(&self.child), Signal::TERM).expect("it is there");
+        assert!(self.child.wait().expect("it ends").success());
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

@@ -102,11 +102,13 @@ pub(super) async fn list(
         LogFrom::Newest => true,
         LogFrom::After(cursor) => {
             let (sequence, at) = place(cursor)?;
+            is_of(db, job, (sequence, at)).await?;
             statement.add(" AND (sequence, created_at) > (?, ?)", [sequence.into(), at.into()]);
             false
         }
         LogFrom::Before(before) => {
             let (sequence, at) = place(before)?;
+            is_of(db, job, (sequence, at)).await?;
             statement.add(" AND (sequence, created_at) < (?, ?)", [sequence.into(), at.into()]);
             true
         }
@@ -131,6 +133,16 @@ pub(super) async fn list(
         (None, LogFrom::Newest | LogFrom::Before(_)) => None,
     };
     Ok(LogPage { rows, cursor, before })
+}
+
+/// An error where the place is in no page of this log: beyond its end, or another row's instant. A row that
+/// retention has removed can still be a place.
+async fn is_of(db: &mut dyn Db, job: &JobId, (sequence, at): Place) -> Result<(), StoreError> {
+    let sql = "SELECT i.next_sequence, l.created_at FROM plan_job_index i
+        LEFT JOIN plan_action_logs l ON l.job_id = i.job_id AND l.sequence = $2 WHERE i.job_id = $1";
+    let Some(mut row) = db.row(sql, params![job, sequence]).await? else { return Ok(()) };
+    let (next, was): (i64, Option<i64>) = (row.get()?, row.get()?);
+    if sequence < next && was.is_none_or(|was| was == at) { Ok(()) } else { Err(StoreError::BadCursor) }
 }
 
 /// The place right behind a row, so that the row itself comes before it.

@@ -17,6 +17,9 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// So many jobs that could not be taken in are told by name.
+const MOST_TOLD: usize = 20;
+
 /// The portable files of a record.
 #[derive(Clone)]
 pub struct PortableFiles {
@@ -76,9 +79,16 @@ impl PortableFiles {
         let mut reports = Vec::new();
         for (plan, path) in files {
             let mut report = FileReport { path, ..FileReport::default() };
-            if let Err(error) = self.bring(&record, plan, &mut report, dry_run).await {
-                tracing::warn!(file = %report.path.display(), error = %error, "a portable file is left as it is");
-                report.error = Some(error.to_string());
+            match self.bring(&record, plan, &mut report, dry_run).await {
+                Err(error) => {
+                    tracing::warn!(file = %report.path.display(), error = %error, "a portable file is left as it is");
+                    report.error = Some(error.to_string());
+                }
+                Ok(()) => {
+                    if let Some(error) = &report.error {
+                        tracing::warn!(file = %report.path.display(), error, "jobs of a portable file are left out");
+                    }
+                }
             }
             reports.push(report);
         }
@@ -103,20 +113,74 @@ impl PortableFiles {
                 unknown.push(index);
             }
         }
-        if unknown.is_empty() {
-            return Ok(());
+        let mut left_out = Vec::new();
+        let (good, odd): (Vec<_>, Vec<_>) = unknown.into_iter().partition(|index| is_id(index.job.as_str()));
+        unknown = good;
+        left_out.extend(odd.iter().map(|index| {
+            format!("the job {} is not taken in: this is no id", index.job.as_str().escape_default())
+        }));
+        // An older form that is not brought up now cannot be read yet.
+        if !(dry_run && brought.is_older) {
+            unknown = self.readable(&report.path, unknown, &mut left_out).await?;
         }
+        if !unknown.is_empty() {
+            self.take_all_in(plan, unknown, report, &mut left_out, dry_run).await?;
+        }
+        report.error = told(&left_out);
+        Ok(())
+    }
+
+    /// Those whose rows can be read. One that cannot keeps none of the others out.
+    async fn readable(
+        &self,
+        path: &Path,
+        jobs: Vec<PlanJob>,
+        left_out: &mut Vec<String>,
+    ) -> Result<Vec<PlanJob>, StoreError> {
+        let path = path.to_owned();
+        let look = move || {
+            let file = PortableFile::open(&path)?;
+            // They are read again when their turn comes: a file may be larger than the memory.
+            let read = |job: PlanJob| (file.rows(&job.job).err(), job);
+            Ok(jobs.into_iter().map(read).collect::<Vec<_>>())
+        };
+        let mut readable = Vec::new();
+        for (error, job) in blocking(look).await? {
+            match error {
+                None => readable.push(job),
+                Some(error) => left_out.push(format!("the job {} cannot be read: {error}", job.job)),
+            }
+        }
+        Ok(readable)
+    }
+
+    /// Takes jobs in, after a copy of their file.
+    async fn take_all_in(
+        &self,
+        plan: Option<PlanId>,
+        jobs: Vec<PlanJob>,
+        report: &mut FileReport,
+        left_out: &mut Vec<String>,
+        dry_run: bool,
+    ) -> Result<(), StoreError> {
+        let mut made = None;
         if !dry_run && report.backup.is_none() {
             let path = report.path.clone();
-            report.backup = Some(blocking(move || copy(&path)).await?);
+            made = Some(blocking(move || copy(&path)).await?);
+            report.backup.clone_from(&made);
         }
-        for index in unknown {
+        for index in jobs {
             // The file's name says whose it is.
             let index = PlanJob { plan, ..index };
-            // One that cannot be read keeps none of the others out.
+            let job = index.job.clone();
             if let Err(error) = self.take_in(index, report, dry_run).await {
-                report.error.get_or_insert(error.to_string());
+                left_out.push(format!("the job {job} cannot be taken in: {error}"));
             }
+        }
+        if let Some(copy) = made.filter(|_| report.jobs_imported == 0) {
+            // Nothing is changed, at this start and at each one to come.
+            std::fs::remove_file(&copy).map_err(|error| StoreError::file(&copy, &error))?;
+            report.backup = None;
         }
         Ok(())
     }
@@ -149,6 +213,21 @@ impl PortableFiles {
         let found = self.store.plan_job(job).await;
         Ok(found.map_err(|error| StoreError::Database(error.to_string()))?.is_some())
     }
+}
+
+/// An id comes into addresses and into names of files.
+fn is_id(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
+    (1..=200).contains(&text.len()) && !text.starts_with('.') && text.chars().all(is_plain)
+}
+
+/// The jobs that were left out, in a sentence.
+fn told(left_out: &[String]) -> Option<String> {
+    let mut text = left_out.iter().take(MOST_TOLD).cloned().collect::<Vec<_>>().join("; ");
+    if left_out.len() > MOST_TOLD {
+        text.push_str(&format!("; and {} more", left_out.len() - MOST_TOLD));
+    }
+    (!text.is_empty()).then_some(text)
 }
 
 /// A file, brought to the present form.

@@ -138,6 +138,17 @@ impl PortableFile {
         look().map_err(|error: StoreError| StoreError::file(&self.path, &error))
     }
 
+    /// An error where what the file holds is damaged.
+    pub(super) fn sound(&self) -> Result<(), StoreError> {
+        let told: Result<String, _> =
+            self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0));
+        match told {
+            Ok(told) if told == "ok" => Ok(()),
+            Ok(told) => Err(StoreError::file(&self.path, &format!("it is damaged: {told}"))),
+            Err(error) => Err(StoreError::file(&self.path, &format!("it is damaged: {error}"))),
+        }
+    }
+
     /// All its jobs.
     pub(super) fn jobs(&self) -> Result<Vec<Filed>, StoreError> {
         jobs(&self.connection).map_err(|error| StoreError::file(&self.path, &error))
@@ -178,6 +189,18 @@ impl PortableFile {
             Ok(())
         })
     }
+}
+
+/// Moves a damaged file out of the way, for whoever can still read something of it. Gives where it is.
+pub(super) fn set_aside(path: &Path) -> Result<PathBuf, StoreError> {
+    let named = |n: u32| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(if n == 0 { ".damaged".to_owned() } else { format!(".damaged.{n}") });
+        PathBuf::from(name)
+    };
+    let free = (0..).map(named).find(|name| !name.exists()).unwrap_or_else(|| named(0));
+    std::fs::rename(path, &free).map_err(|error| StoreError::file(path, &error))?;
+    Ok(free)
 }
 
 fn jobs(connection: &Connection) -> Result<Vec<Filed>, StoreError> {

@@ -4,7 +4,7 @@
 //! doing it once, and being killed in between costs nothing: the next start compares all of them.
 
 use super::bring::{FileReport, PortableFiles, blocking};
-use super::file::{Filed, Mark, Part, PortableFile};
+use super::file::{Filed, Mark, Part, PortableFile, set_aside};
 use super::{files_in, path_of};
 use crate::action;
 use crate::db::Db;
@@ -15,6 +15,7 @@ use papertape_core::action::{ActionRow, PlanJob};
 use papertape_core::id::JobId;
 use papertape_core::plan::PlanId;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -84,6 +85,7 @@ async fn follow(files: PortableFiles, mut asked: mpsc::UnboundedReceiver<oneshot
         left.extend(news.jobs);
         let jobs: Vec<JobId> = std::mem::take(&mut left).into_iter().collect();
         left = known.project(&files, jobs).await;
+        is_behind |= std::mem::take(&mut known.again);
         if let Some(answer) = answer {
             // Whoever asked may have gone.
             let _ = answer.send(());
@@ -100,7 +102,7 @@ async fn begin(files: &PortableFiles, known: &mut Known) -> Result<(), StoreErro
 }
 
 fn tell(report: &FileReport) {
-    if report.is_current() {
+    if !report.migrated && report.jobs_imported == 0 {
         return;
     }
     let backup = report.backup.as_ref().map(|backup| backup.display().to_string());
@@ -117,6 +119,10 @@ struct Known {
     jobs: HashMap<JobId, (Option<PlanId>, Mark)>,
     /// What a file's last failure was, so that it is told once.
     told: HashMap<Option<PlanId>, String>,
+    /// Files that are damaged. The next thing to be written there makes them anew: the database has it all.
+    damaged: BTreeSet<Option<PlanId>>,
+    /// One was found to be damaged while it was written: all are to be looked through again.
+    again: bool,
 }
 
 /// What is to be done to a file.
@@ -131,10 +137,15 @@ impl Known {
     async fn catch_up(&mut self, files: &PortableFiles) -> Result<(), StoreError> {
         self.record = files.store.identity().await?.into();
         self.jobs.clear();
+        self.damaged.clear();
         let found = files_in(&files.dir).map_err(|error| StoreError::file(&files.dir, &error))?;
         for (plan, path) in found {
-            match blocking(move || PortableFile::open(&path)?.jobs()).await {
-                Ok(jobs) => self.compare(files, plan, jobs).await?,
+            match blocking(move || look(&path)).await {
+                Ok(Looked::Jobs(jobs)) => self.compare(files, plan, jobs).await?,
+                Ok(Looked::Damaged(error)) => {
+                    self.tell(plan, &error);
+                    self.damaged.insert(plan);
+                }
                 Err(error) => self.tell(plan, &error),
             }
         }
@@ -228,12 +239,26 @@ impl Known {
     async fn write(&mut self, files: &PortableFiles, plan: Option<PlanId>, work: Work) -> Vec<JobId> {
         let (path, record) = (path_of(&files.dir, plan), Arc::clone(&self.record));
         let work = Arc::new(work);
+        let is_damaged = self.damaged.contains(&plan) && !work.parts.is_empty();
         let done = {
-            let work = Arc::clone(&work);
-            blocking(move || PortableFile::for_rows(&path)?.write(&record, &work.parts, &work.gone)).await
+            let (work, path) = (Arc::clone(&work), path.clone());
+            blocking(move || {
+                if is_damaged {
+                    let aside = set_aside(&path)?;
+                    tracing::warn!(file = %path.display(), aside = %aside.display(), "a damaged portable file is made anew");
+                }
+                PortableFile::for_rows(&path)?.write(&record, &work.parts, &work.gone)
+            })
+            .await
         };
+        if is_damaged {
+            self.damaged.remove(&plan);
+        }
         if let Err(error) = done {
             self.tell(plan, &error);
+            if !is_damaged && matches!(blocking(move || look(&path)).await, Ok(Looked::Damaged(_))) {
+                self.again = true;
+            }
             let parts = work.parts.iter().map(|part| part.index.job.clone());
             return parts.chain(work.gone.iter().cloned()).collect();
         }
@@ -257,6 +282,20 @@ impl Known {
             self.told.insert(plan, text);
         }
     }
+}
+
+/// What a file is found to hold.
+enum Looked {
+    Jobs(Vec<Filed>),
+    Damaged(StoreError),
+}
+
+fn look(path: &Path) -> Result<Looked, StoreError> {
+    let file = PortableFile::open(path)?;
+    Ok(match file.sound() {
+        Ok(()) => Looked::Jobs(file.jobs()?),
+        Err(error) => Looked::Damaged(error),
+    })
 }
 
 /// What of a job a file lacks.

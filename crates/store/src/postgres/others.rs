@@ -1,5 +1,6 @@
 //! Telling other processes of commits, and hearing of theirs: `NOTIFY` and `LISTEN`.
 
+use super::tls::Way;
 use crate::follow::Hub;
 use deadpool_postgres::Pool;
 use futures::future::{Either, select};
@@ -10,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
-use tokio_postgres::{AsyncMessage, Config, NoTls};
+use tokio_postgres::AsyncMessage;
 
 /// How long to wait before a connection that broke is made anew.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -18,7 +19,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The tasks behind a store's hub. They end with it.
 #[derive(Debug)]
 pub(super) struct Others {
-    config: Config,
+    way: Way,
     /// The channel's name. A schema is a record of its own, and so has one of its own.
     channel: String,
     tasks: Mutex<Tasks>,
@@ -32,8 +33,8 @@ struct Tasks {
 
 impl Others {
     /// For the record in this schema. Nothing is told or heard yet.
-    pub(super) fn new(config: Config, schema: &str) -> Self {
-        Self { config, channel: format!("papertape_{schema}"), tasks: Mutex::default() }
+    pub(super) fn new(way: Way, schema: &str) -> Self {
+        Self { way, channel: format!("papertape_{schema}"), tasks: Mutex::default() }
     }
 
     /// Tells others of the hub's commits from now on.
@@ -60,10 +61,10 @@ impl Others {
         if tasks.hearing.is_some() {
             return;
         }
-        let (config, channel, hub) = (self.config.clone(), self.channel.clone(), hub.clone());
+        let (way, channel, hub) = (self.way.clone(), self.channel.clone(), hub.clone());
         let hearing = runtime.spawn(async move {
             loop {
-                if let Err(error) = hear(&config, &channel, &hub).await {
+                if let Err(error) = hear(&way, &channel, &hub).await {
                     tracing::warn!(error = %error, "other processes' commits are not heard of for now");
                 }
                 tokio::time::sleep(PAUSE).await;
@@ -91,8 +92,8 @@ async fn notify(pool: &Pool, channel: &str, jobs: &[JobId]) -> Result<(), String
 }
 
 /// Hears until the connection ends.
-async fn hear(config: &Config, channel: &str, hub: &Hub) -> Result<(), tokio_postgres::Error> {
-    let (client, mut connection) = config.connect(NoTls).await?;
+async fn hear(way: &Way, channel: &str, hub: &Hub) -> Result<(), tokio_postgres::Error> {
+    let (client, mut connection) = way.config.connect(way.tls.clone()).await?;
     let hearing = pin!(async move {
         let mut messages = stream::poll_fn(move |context| connection.poll_message(context));
         while let Some(message) = messages.next().await {

@@ -22,6 +22,8 @@ on_both!(
     what_was_missed_is_caught_up_with,
     older_and_foreign_files_are_taken_in,
     a_file_that_cannot_be_brought_stays_as_it_was,
+    a_job_that_cannot_be_read_is_named_and_copied_once,
+    a_damaged_file_is_made_anew,
 );
 
 fn files(store: &Store, dir: &TempDir) -> PortableFiles {
@@ -300,4 +302,81 @@ async fn a_file_that_cannot_be_brought_stays_as_it_was(place: Place) {
     equal(&store, &files, &["second", "stuck", "mine"], &[2]).await;
     projector.stop().await;
     claim(&store, "stuck").await;
+}
+
+/// Goal: a job that cannot be read is left out and named, at each start; the copy that was made for the others
+/// is made once, and none where there are no others.
+async fn a_job_that_cannot_be_read_is_named_and_copied_once(place: Place) {
+    let (store, dir) = (place.store().await, tempfile::tempdir().expect("a directory"));
+    let files = files(&store, &dir);
+    let path = files.path(Some(PlanId(5)));
+    older(&path, "bad", "2026-01-02T12:00:00Z");
+    migrated(&files, false).await;
+    std::fs::remove_file(format!("{}.v1-backup", path.display())).expect("is there");
+    // It comes anew, of another record, with one time that is none.
+    let connection = Connection::open(&path).expect("opens");
+    connection
+        .execute_batch(
+            "UPDATE plan_job_index SET job_id = 'unread', record = 'of another';
+             UPDATE plan_action_logs SET job_id = 'unread';
+             UPDATE plan_action_logs SET created_at = 'some day' WHERE sequence = 2",
+        )
+        .expect("edits");
+    let copies = || {
+        let entries = std::fs::read_dir(dir.path().join("plans")).expect("reads");
+        entries.filter(|entry| entry.as_ref().is_ok_and(|at| at.path() != path)).count()
+    };
+    for _ in 0..2 {
+        let told = migrated(&files, false).await;
+        let why = told[0].error.as_deref().expect("is told");
+        assert!(why.contains("the job unread cannot be read") && why.contains("some day"), "{why}");
+        assert_eq!((told[0].jobs_imported, told[0].backup.clone(), copies()), (0, None, 0));
+    }
+    // Beside one that can be read.
+    connection
+        .execute_batch(
+            "INSERT INTO plan_job_index (job_id, plan_id, job_type, status, next_sequence, rows_kept, created_at,
+                 updated_at, record)
+             SELECT 'good', plan_id, job_type, status, 1, 0, created_at, updated_at, record FROM plan_job_index",
+        )
+        .expect("edits");
+    let told = migrated(&files, false).await;
+    assert_eq!((told[0].jobs_imported, told[0].backup.is_some(), copies()), (1, true, 1));
+    for _ in 0..2 {
+        let told = migrated(&files, false).await;
+        assert!(told[0].error.as_ref().is_some_and(|why| why.contains("the job unread")), "{told:?}");
+        assert_eq!((told[0].jobs_imported, copies()), (0, 1), "one copy is enough");
+    }
+    // An id that would lead somewhere else is none.
+    connection
+        .execute_batch("UPDATE plan_job_index SET job_id = '../../up' WHERE job_id = 'good'")
+        .expect("edits");
+    let told = migrated(&files, false).await;
+    assert!(told[0].error.as_ref().is_some_and(|why| why.contains("../../up")), "{told:?}");
+    assert!(store.plan_job(&JobId::new("../../up")).await.expect("reads").is_none());
+}
+
+/// Goal: a file of this record's own that is damaged is set aside and made anew with all of its jobs, at the next
+/// start.
+async fn a_damaged_file_is_made_anew(place: Place) {
+    let (store, dir) = (place.store().await, tempfile::tempdir().expect("a directory"));
+    let files = files(&store, &dir);
+    let projector = Projector::start(files.clone());
+    for (job, seconds) in [("one", 1), ("two", 2)] {
+        let lease = running(&store, job).await;
+        store.append_action_log(&lease, planned(6), at(seconds)).await.expect("writes");
+    }
+    projector.flush().await;
+    equal(&store, &files, &["one", "two"], &[6]).await;
+    projector.stop().await;
+    let path = files.path(Some(PlanId(6)));
+    let mut bytes = std::fs::read(&path).expect("reads");
+    // The first page says that it is a database.
+    bytes[4096..].fill(0xA5);
+    std::fs::write(&path, bytes).expect("writes");
+    let projector = Projector::start(files.clone());
+    projector.flush().await;
+    equal(&store, &files, &["one", "two"], &[6]).await;
+    assert!(PathBuf::from(format!("{}.damaged", path.display())).is_file());
+    projector.stop().await;
 }

@@ -11,7 +11,7 @@ use crate::config::Config;
 use anyhow::{Context as _, Result};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use papertape_core::redact::{MIN_SECRET_CHARS, Redactor};
+use papertape_core::redact::Redactor;
 use papertape_core::time::{Date, parse_date};
 use papertape_llm::{Key, find_key};
 use papertape_market::Catalogue;
@@ -178,11 +178,9 @@ fn key(config: &Config, source: SourceName, is_dry: bool) -> Result<Option<Secre
     match find_key(source.as_str(), variable, &|name| std::env::var(name).ok()) {
         Key::NotNeeded => Ok(None),
         Key::Found { variable, value } => {
-            if value.expose_secret().chars().count() >= MIN_SECRET_CHARS {
-                let redactor = Redactor::new(vec![(variable, value.expose_secret().to_owned())])
-                    .context("the key cannot be kept out of the log")?;
-                logging::redact_with(&Arc::new(redactor));
-            }
+            let redactor = Redactor::new(vec![(variable, value.expose_secret().to_owned())])
+                .context("the key cannot be kept out of the log")?;
+            logging::redact_with(&Arc::new(redactor));
             Ok(Some(value))
         }
         Key::Missing(_) if !source.needs_key() => Ok(None),

@@ -1,5 +1,16 @@
-//! Open streams: how many there are, who has them, and ending them all when the server goes down.
+//! Streams of jobs: how many are open, who has them, what they are told, and ending them all when the
+//! server goes down.
+//!
+//! `ring` makes events into text, once for all who follow a job; `channel` reads the record for them;
+//! `reader` is one of them.
 
+mod channel;
+mod reader;
+mod ring;
+
+pub use reader::{StreamReader, read};
+
+use channel::Channels;
 use papertape_runtime::stopping::{StopReason, StopSignal, Stopper};
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -11,6 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Streams {
     clients: Mutex<HashMap<IpAddr, usize>>,
     broken: AtomicU64,
+    channels: Channels,
     stopper: Stopper,
 }
 
@@ -19,8 +31,8 @@ pub struct Streams {
 pub struct OpenStream {
     streams: Arc<Streams>,
     client: IpAddr,
-    /// It came to its own end.
-    ended: bool,
+    /// Something has been told, and not the end.
+    is_amid: bool,
 }
 
 impl Streams {
@@ -33,13 +45,19 @@ impl Streams {
             return None;
         }
         *open += 1;
-        Some(OpenStream { streams: Arc::clone(self), client, ended: false })
+        Some(OpenStream { streams: Arc::clone(self), client, is_amid: false })
     }
 
     /// How many are open.
     #[must_use]
     pub fn count(&self) -> usize {
         self.clients().values().sum()
+    }
+
+    /// How many jobs are followed by them.
+    #[must_use]
+    pub fn jobs(&self) -> usize {
+        self.channels.count()
     }
 
     /// How many were left by their client before their end, since the process began.
@@ -66,15 +84,20 @@ impl Streams {
 }
 
 impl OpenStream {
+    /// Notes that somebody reads it.
+    pub fn begun(&mut self) {
+        self.is_amid = true;
+    }
+
     /// Notes that the stream has come to its own end.
     pub fn ended(&mut self) {
-        self.ended = true;
+        self.is_amid = false;
     }
 }
 
 impl Drop for OpenStream {
     fn drop(&mut self) {
-        if !self.ended {
+        if self.is_amid {
             self.streams.broken.fetch_add(1, Ordering::Relaxed);
         }
         let mut clients = self.streams.clients();
@@ -96,12 +119,15 @@ mod tests {
     fn streams_are_counted_by_client() {
         let streams = Arc::new(Streams::default());
         let (one, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
-        let first = streams.open(one, 1).expect("free");
+        let mut first = streams.open(one, 1).expect("free");
+        first.begun();
         assert!(streams.open(one, 1).is_none(), "it has its most");
         let mut second = streams.open(other, 1).expect("another client");
         assert_eq!((streams.count(), streams.broken()), (2, 0));
+        second.begun();
         second.ended();
-        drop((first, second));
+        let asked = streams.open(IpAddr::from([10, 0, 0, 3]), 1).expect("of its head alone");
+        drop((first, second, asked));
         assert_eq!((streams.count(), streams.broken()), (0, 1), "the first was left before its end");
         assert!(streams.open(one, 1).is_some(), "free again");
     }

@@ -1,0 +1,106 @@
+//! Counts rows of the action log that could not be written together with what they tell of.
+
+use super::Metrics;
+use futures::FutureExt as _;
+use papertape_core::id::{AgentName, ContentHash, JobId};
+use papertape_core::ports::{BoxFuture, Record, RecordError};
+use papertape_core::record::{
+    AgentState, Commit, Implied, Lease, NewSession, OpenedSession, SessionId, Spent, TapeRow, Unsummarised,
+    Write,
+};
+use papertape_core::tape::StepPath;
+use papertape_core::time::Date;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A record whose commits that fail are counted, where they have rows of the action log. A lease that was
+/// lost is no failure, nor is what a plan's rules refuse: that is committed again as refused.
+pub struct CountedRecord {
+    record: Arc<dyn Record>,
+    metrics: Arc<Metrics>,
+}
+
+impl CountedRecord {
+    /// Counts what goes through to this record.
+    #[must_use]
+    pub fn new(record: Arc<dyn Record>, metrics: Arc<Metrics>) -> Self {
+        Self { record, metrics }
+    }
+}
+
+/// Is it a failure of writing?
+pub(super) fn is_failure(error: &RecordError) -> bool {
+    !matches!(error, RecordError::LostLease | RecordError::Refused(_))
+}
+
+impl Record for CountedRecord {
+    fn commit<'a>(&'a self, commit: Commit) -> BoxFuture<'a, Result<(), RecordError>> {
+        let rows = commit.writes.iter().filter(|write| matches!(write, Write::Action(_))).count();
+        // It is under way when this returns, be it awaited or dropped.
+        let committing = self.record.commit(commit);
+        async move {
+            let committed = committing.await;
+            if committed.as_ref().is_err_and(is_failure) {
+                self.metrics.action_log_write_errors.add(rows as u64);
+            }
+            committed
+        }
+        .boxed()
+    }
+
+    fn open_session<'a>(
+        &'a self,
+        lease: &'a Lease,
+        new: NewSession,
+    ) -> BoxFuture<'a, Result<OpenedSession, RecordError>> {
+        self.record.open_session(lease, new)
+    }
+
+    fn tape<'a>(
+        &'a self,
+        session: SessionId,
+        detached: bool,
+    ) -> BoxFuture<'a, Result<Vec<TapeRow>, RecordError>> {
+        self.record.tape(session, detached)
+    }
+
+    fn implied<'a>(
+        &'a self,
+        session: SessionId,
+    ) -> BoxFuture<'a, Result<BTreeMap<StepPath, Vec<Implied>>, RecordError>> {
+        self.record.implied(session)
+    }
+
+    fn texts<'a>(
+        &'a self,
+        hashes: Vec<ContentHash>,
+    ) -> BoxFuture<'a, Result<BTreeMap<ContentHash, String>, RecordError>> {
+        self.record.texts(hashes)
+    }
+
+    fn agent_state<'a>(
+        &'a self,
+        job: &'a JobId,
+        agent: &'a AgentName,
+        until: Option<Date>,
+    ) -> BoxFuture<'a, Result<Option<AgentState>, RecordError>> {
+        self.record.agent_state(job, agent, until)
+    }
+
+    fn find_session<'a>(
+        &'a self,
+        job: &'a JobId,
+        agent: &'a AgentName,
+        date: Date,
+    ) -> BoxFuture<'a, Result<Option<OpenedSession>, RecordError>> {
+        self.record.find_session(job, agent, date)
+    }
+
+    fn unsummarised<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<Unsummarised>, RecordError>> {
+        self.record.unsummarised(job)
+    }
+
+    fn spent<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<Spent>, RecordError>> {
+        self.record.spent(job)
+    }
+}

@@ -1,0 +1,120 @@
+//! One who follows a job: a place in its record, and what is next from there.
+
+use super::channel::Channel;
+use super::ring::{Found, Phase, Ring, Told, tell};
+use crate::app::App;
+use crate::view::{StreamData, StreamedJob, ViewError, job_id, no_job};
+use axum::body::Bytes;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// After how many milliseconds a browser is to connect again: part of the first event.
+const RETRY: &str = "retry: 2000\n";
+/// The first event where no place was asked for.
+const SNAPSHOT: &str = "snapshot";
+
+/// Reads a job's stream.
+#[derive(Debug)]
+pub struct StreamReader {
+    channel: Arc<Channel>,
+    ring: watch::Receiver<Ring>,
+    /// The number of the newest event that was told.
+    at: i64,
+    /// The newest of what passes that was told.
+    passed: u64,
+    first: Option<Bytes>,
+    phase: Phase,
+}
+
+/// Begins to read a job's stream behind event number `after` (0: from the beginning). Absent, or beyond what
+/// the record has: with a snapshot of the job as it is now. `None`: `after` is the event at which the job has
+/// ended, so that there is nothing to read.
+///
+/// # Errors
+/// No such job; a number below 0; the record's.
+pub async fn read(app: &App, job: &str, after: Option<i64>) -> Result<Option<StreamReader>, ViewError> {
+    let id = job_id(job)?;
+    if let Some(after) = after.filter(|after| *after < 0) {
+        return Err(ViewError::bad("after", format!("{after} is below 0")));
+    }
+    let tail = app.store.tail(&id, i64::MAX, 1).await?.ok_or_else(|| no_job(job))?;
+    let has_ended = tail.status.is_stopped();
+    if has_ended && after == Some(tail.newest) {
+        return Ok(None);
+    }
+    // The channel follows the job from before it reads, and it reads on from this place: what was committed
+    // since is told.
+    let channel = app.streams.channels.join(app, &app.streams, &id, &tail);
+    let mut first = RETRY.as_bytes().to_vec();
+    // A number that the record has not reached is of another record, one that was put back from a backup:
+    // whoever comes with it is told where the job is.
+    let at = after.filter(|after| *after <= tail.newest).unwrap_or_else(|| {
+        // The end is an event of its own, which follows the snapshot.
+        let at = tail.newest - i64::from(has_ended);
+        let data = StreamData { job: StreamedJob::of(&id, &tail), log_entry: None, cursor: at, event: None };
+        tell(&mut first, SNAPSHOT, Some(at), &data);
+        at
+    });
+    let ring = channel.ring();
+    let passed = ring.borrow().passed();
+    Ok(Some(StreamReader { channel, ring, at, passed, first: Some(first.into()), phase: Phase::Open }))
+}
+
+impl StreamReader {
+    /// The next events as text, when there are any; `None` at the end of the job, where the job is deleted,
+    /// when the server goes down, and where the record fails.
+    pub async fn next(&mut self) -> Option<Bytes> {
+        if let Some(first) = self.first.take() {
+            return Some(first);
+        }
+        while self.phase == Phase::Open {
+            // Seen first, looked at then: what comes later wakes.
+            let found = self.ring.borrow_and_update().find(self.at, self.passed);
+            match found {
+                Found::Events(told) => {
+                    if let Some(events) = self.take(told) {
+                        return Some(events);
+                    }
+                }
+                Found::Passing(bytes, passed) => {
+                    self.passed = passed;
+                    return Some(bytes);
+                }
+                Found::Behind => match self.channel.older(self.at).await {
+                    Ok(Some(told)) => {
+                        if let Some(events) = self.take(told) {
+                            return Some(events);
+                        }
+                    }
+                    Ok(None) => self.phase = Phase::Closed,
+                    Err(error) => {
+                        // Its client asks again from where it was.
+                        tracing::error!(error = %error, "a stream broke off");
+                        self.phase = Phase::Failed;
+                    }
+                },
+                Found::Nothing => {
+                    if self.ring.changed().await.is_err() {
+                        self.phase = Phase::Failed;
+                    }
+                }
+                Found::Over(phase) => self.phase = phase,
+            }
+        }
+        None
+    }
+
+    /// Has it come to an end that is none of a failure?
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        matches!(self.phase, Phase::Ended | Phase::Closed)
+    }
+
+    fn take(&mut self, told: Told) -> Option<Bytes> {
+        self.at = told.at;
+        if told.is_end {
+            self.phase = Phase::Ended;
+        }
+        (!told.bytes.is_empty()).then_some(told.bytes)
+    }
+}

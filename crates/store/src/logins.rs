@@ -1,0 +1,72 @@
+//! Browsers that are logged in: by hashes alone, each until an instant.
+
+use crate::error::StoreError;
+use crate::store::Store;
+use crate::value::params;
+use futures::FutureExt as _;
+use papertape_core::time::Timestamp;
+
+impl Store {
+    /// Keeps a login until an instant, by its cookie's hash, with the hash of the token that it was made with.
+    /// Those that have ended go, and of more than `most` those that end first.
+    ///
+    /// # Errors
+    /// A database that fails, or the same cookie twice.
+    pub async fn add_login(
+        &self,
+        cookie: &str,
+        token: &str,
+        (now, ends_at): (Timestamp, Timestamp),
+        most: u32,
+    ) -> Result<(), StoreError> {
+        let (cookie, token) = (cookie.to_owned(), token.to_owned());
+        self.write(move |db| {
+            let (cookie, token) = (cookie.clone(), token.clone());
+            async move {
+                db.execute("DELETE FROM logins WHERE ends_at <= $1", params![now]).await?;
+                let sql = "DELETE FROM logins WHERE cookie_hash NOT IN
+                    (SELECT cookie_hash FROM logins ORDER BY ends_at DESC, cookie_hash LIMIT $1)";
+                db.execute(sql, params![most.saturating_sub(1)]).await?;
+                let sql = "INSERT INTO logins (cookie_hash, token_hash, ends_at) VALUES ($1, $2, $3)";
+                db.execute(sql, params![&cookie, &token, ends_at]).await.map(drop)
+            }
+            .boxed()
+        })
+        .await
+    }
+
+    /// The hash of the token with which a browser has logged in; `None` where its time is over, or where
+    /// nobody has this cookie.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn login(&self, cookie: &str, now: Timestamp) -> Result<Option<String>, StoreError> {
+        let cookie = cookie.to_owned();
+        self.read(move |db| {
+            let cookie = cookie.clone();
+            async move {
+                let sql = "SELECT token_hash FROM logins WHERE cookie_hash = $1 AND ends_at > $2";
+                db.row(sql, params![&cookie, now]).await?.map(|mut row| row.get()).transpose()
+            }
+            .boxed()
+        })
+        .await
+    }
+
+    /// Ends a login. One that is not there is none.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn end_login(&self, cookie: &str) -> Result<(), StoreError> {
+        let cookie = cookie.to_owned();
+        self.write(move |db| {
+            let cookie = cookie.clone();
+            async move {
+                let sql = "DELETE FROM logins WHERE cookie_hash = $1";
+                db.execute(sql, params![&cookie]).await.map(drop)
+            }
+            .boxed()
+        })
+        .await
+    }
+}
