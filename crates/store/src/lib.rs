@@ -55,9 +55,9 @@ pub use postgres::database_password;
 pub use read::{
     AnalysisFilter, ArchiveRow, Close, CompletedDay, Counts, DailyValue, DayCounts, DayRow, ExposureView,
     Figures, GivenFilter, GivenMemory, Instructions, JobCurves, JobDetails, JobEvent, JobFilter, JobOverview,
-    JobTail, MemoryFilter, MessageView, NewestJob, OrderPlace, Placed, Remembered, ResultFilter, SessionBrief,
-    SessionFilter, SessionResult, SessionView, ShownFilter, ShownRead, ShownSession, Shows, StepView,
-    TradeFilter, Used,
+    JobTail, MemoryFilter, MessageView, NewestJob, OrderPlace, Placed, Remembered, ResultFilter,
+    SessionBrief, SessionFilter, SessionResult, SessionView, ShownFilter, ShownRead, ShownSession, Shows,
+    StepView, TradeFilter, Used,
 };
 pub use store::{Store, Target};
 pub use vectors::{StoredVector, VectorFor};

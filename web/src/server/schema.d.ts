@@ -675,8 +675,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * An instrument's daily bars, as they were traded
-         * @description For charts. No agent reads this: what one is shown comes through a view of its instant, in the share
+         * An instrument's bars, as they were traded
+         * @description For charts. A day's bar is there too where the dataset has bars within the day alone. No agent reads this: what one is shown comes through a view of its instant, in the share
          *     units of that instant.
          */
         get: {
@@ -684,6 +684,8 @@ export interface paths {
                 query: {
                     /** @description Of this instrument. */
                     symbol: string;
+                    /** @description Of this length within the day (`5m`, `1h`), one of the dataset's `intervals`; absent: of whole days. */
+                    interval?: string;
                     /** @description From this day on. */
                     start_date?: string;
                     /** @description Up to this day, included. */
@@ -709,6 +711,559 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["BarsAnswer"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is not from 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorised */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorised",
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/datasets/{name}/fundamentals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Figures of companies' reports, by instrument and publication */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description About this instrument alone. */
+                    symbol?: string;
+                    /** @description How many at most. */
+                    limit?: number;
+                    /** @description `next_cursor` of the page before. */
+                    cursor?: string;
+                };
+                header?: never;
+                path: {
+                    /** @description The dataset's name, or the first digits of its hash */
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description A page of figures; it may be empty */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["FundamentalsAnswer"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is not from 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorised */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorised",
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/datasets/{name}/macros": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Macroeconomic values of a dataset, by series and publication */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Of this series alone. */
+                    series?: string;
+                    /** @description How many at most. */
+                    limit?: number;
+                    /** @description `next_cursor` of the page before. */
+                    cursor?: string;
+                };
+                header?: never;
+                path: {
+                    /** @description The dataset's name, or the first digits of its hash */
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description A page of values; it may be empty */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["MacrosAnswer"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is not from 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorised */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorised",
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/datasets/{name}/news": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** News of a dataset, the newest first */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description About this instrument alone. */
+                    symbol?: string;
+                    /** @description How many at most. */
+                    limit?: number;
+                    /** @description `next_cursor` of the page before. */
+                    cursor?: string;
+                };
+                header?: never;
+                path: {
+                    /** @description The dataset's name, or the first digits of its hash */
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description A page of news; it may be empty */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["NewsAnswer"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is not from 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorised */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorised",
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/doctor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Is everything there that a simulation needs?
+         * @description The looks of `papertape doctor`: data, disk, database, dataset, models, prompts, tools. Nothing is made or
+         *     changed, and nothing secret is told. Asking starts the configured tool servers, one question at a time.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description What was found */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["DoctorAnswer"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is not from 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorised */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorised",
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/exposures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which sessions were shown a bar, a news item, a figure or a memory
+         * @description Those that were opened last come first, each with the steps and messages in which its agent was shown
+         *     it. What only the books have read is not among them.
+         */
+        get: {
+            parameters: {
+                query: {
+                    /**
+                     * @description What it is. `bar` needs `dataset`, `symbol` and `from`; `news` `dataset` and `news_id`; `fundamental`
+                     *     `dataset`, `symbol`, `metric` and `period`; `macro` `dataset`, `series` and `period`; a memory
+                     *     (`trader_round`, `open_position_context`, `trade`) `memory_id`, `job_id` and `model`.
+                     */
+                    kind: "bar" | "news" | "fundamental" | "macro" | "trader_round" | "open_position_context" | "trade";
+                    /** @description The dataset's name, or the first digits of its hash. */
+                    dataset?: string;
+                    /** @description The instrument. */
+                    symbol?: string;
+                    /** @description The first day of the bars. */
+                    from?: string;
+                    /** @description The last day of the bars, included; absent: the first. */
+                    to?: string;
+                    /** @description The news item's id. */
+                    news_id?: string;
+                    /** @description What a company's figure measures. */
+                    metric?: string;
+                    /** @description The macroeconomic series. */
+                    series?: string;
+                    /** @description The last day of a figure's period, or the first of a macroeconomic value's. */
+                    period?: string;
+                    /** @description The figure as it was published at this instant; absent: as it was ever published. */
+                    published_at?: string;
+                    /** @description The round's, the position's or the trade's id. */
+                    memory_id?: string;
+                    /** @description Market data: of sessions of this job alone. A memory: the job whose it is. */
+                    job_id?: string;
+                    /** @description Market data: of sessions of this agent alone. A memory: the agent whose it is. */
+                    model?: string;
+                    /** @description How many sessions at most. */
+                    limit?: number;
+                    /** @description `next_cursor` of the page before. */
+                    cursor?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description A page of sessions; it may be empty */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ShownAnswer"];
                     };
                 };
                 /** @description invalid input */
@@ -4527,6 +5082,105 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One session's head: who, when, what was decided and what it came to, without what was said */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The session */
+                    session_id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The session */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SessionHeadAnswer"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is not from 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorised */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorised",
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sessions/{session_id}/exposures": {
         parameters: {
             query?: never;
@@ -4975,6 +5629,105 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["StepsAnswer"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is not from 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorised */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorised",
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/simulate/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What can be run: agents, models, datasets, markets, and the defaults
+         * @description Whether a model's key is there is told, the key never.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description What can be run */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["OptionsAnswer"];
                     };
                 };
                 /** @description invalid input */
@@ -5948,6 +6701,19 @@ export interface components {
             /** @description How each day stands; `null` where the day is none of the agent's. */
             statuses: (string | null)[];
         };
+        /** @description An agent of the config. */
+        AgentOption: {
+            /** @description `false`: a rule-based house model, no language model. */
+            is_llm: boolean;
+            /** @description `solo` or `desk`. */
+            kind: string;
+            /** @description `provider::model`. */
+            model: string;
+            /** @description Its name. */
+            name: string;
+            /** @description Why it cannot be run now; `null`: it can. */
+            problem?: string | null;
+        };
         /** @description An agent. */
         AgentSummary: {
             /** @description `false`: a rule-based house model, no language model. */
@@ -6020,7 +6786,7 @@ export interface components {
              */
             take_profit?: number | null;
         };
-        /** @description A daily bar, as it was traded: in no one's share units but its day's. */
+        /** @description A bar, as it was traded: in no one's share units but its day's. */
         BarAnswer: {
             /**
              * Format: double
@@ -6048,12 +6814,17 @@ export interface components {
              */
             open: number;
             /**
+             * Format: date-time
+             * @description When it opens, of a bar within the day.
+             */
+            opens_at?: string | null;
+            /**
              * Format: double
              * @description How many units were traded.
              */
             volume?: number | null;
         };
-        /** @description A page of daily bars. */
+        /** @description A page of bars. */
         BarsAnswer: {
             /** @description The bars, oldest first. */
             bars: components["schemas"]["BarAnswer"][];
@@ -6061,6 +6832,8 @@ export interface components {
             count: number;
             /** @description The dataset's content hash. */
             dataset: string;
+            /** @description How long a bar lasts within the day; `null`: the day. */
+            interval?: string | null;
             /** @description Where the next page begins; `null`: this is the last. */
             next_cursor?: string | null;
             /** @description The instrument. */
@@ -6403,6 +7176,27 @@ export interface components {
              */
             zone: string;
         };
+        /** @description A dataset. */
+        DatasetOption: {
+            /**
+             * Format: date
+             * @description Its first trading day.
+             */
+            first_day?: string | null;
+            /** @description Its content hash. */
+            hash: string;
+            /**
+             * Format: date
+             * @description Its last trading day.
+             */
+            last_day?: string | null;
+            /** @description The market profile of runs that name none. */
+            market?: string | null;
+            /** @description Its name. */
+            name: string;
+            /** @description Its symbols. */
+            symbols: string[];
+        };
         /** @description A dataset by name and hash. */
         DatasetSummary: {
             /** @description Its content hash, 64 hex digits. */
@@ -6522,6 +7316,22 @@ export interface components {
             /** @description By model, in byte order. */
             results: components["schemas"]["DayResult"][];
         };
+        /** @description What a desk has decided about an instrument. */
+        DecisionAnswer: {
+            /** @description What the Trader proposed. */
+            action?: string | null;
+            /**
+             * Format: double
+             * @description How much of the research stood behind it.
+             */
+            confidence?: number | null;
+            /** @description The Portfolio Manager's rating; `null` where there is none, which is another thing than a Hold. */
+            rating?: string | null;
+            /** @description What the Research Manager recommended. */
+            recommendation?: string | null;
+            /** @description The instrument. */
+            symbol: string;
+        };
         /** @description How far a plan is broken down. */
         DecomposeBody: {
             /**
@@ -6588,6 +7398,34 @@ export interface components {
              * @description Of the nodes asked, those that failed.
              */
             nodes_failed: number;
+        };
+        /** @description What holds where a run does not say. */
+        DefaultsOption: {
+            /** @description The dataset's name, or the first digits of its hash. */
+            dataset: string;
+            /**
+             * Format: double
+             * @description What each agent starts with.
+             */
+            initial_cash: number;
+            /** @description The market profile of datasets that name none. */
+            market: string;
+            /**
+             * Format: int32
+             * @description How often Bull and Bear speak each.
+             */
+            max_debate_rounds: number;
+            /**
+             * Format: int32
+             * @description How often each risk analyst speaks.
+             */
+            max_risk_discuss_rounds: number;
+            /** @description Which memories are on. */
+            memory: string;
+            /** @description Are summaries written? */
+            summaries: boolean;
+            /** @description What may be traded; empty: all. */
+            symbols: string[];
         };
         /** @description Whose data it is; part of every answer. */
         Deployment: {
@@ -6697,6 +7535,18 @@ export interface components {
              */
             planned_stop?: number | null;
         };
+        /** @description What the doctor has found. */
+        DoctorAnswer: components["schemas"]["Deployment"] & {
+            /** @description Every look. */
+            findings: components["schemas"]["Finding"][];
+            /**
+             * Format: date-time
+             * @description When it was looked.
+             */
+            looked_at: string;
+            /** @description Is nothing broken? */
+            ok: boolean;
+        };
         /** @description Every error's body. */
         ErrorBody: {
             /**
@@ -6801,6 +7651,18 @@ export interface components {
              */
             portfolio_value: number;
         };
+        /** @description One look. */
+        Finding: {
+            /** @description What it came to. */
+            state: components["schemas"]["LookState"];
+            /** @description What was found, in a sentence. */
+            text: string;
+            /**
+             * @description What was looked at: `config`, `data`, `disk`, `database`, `owner`, `address`, `dataset`, `models`,
+             *     `agent`, `provider`, `prompts` or `tools`.
+             */
+            what: string;
+        };
         /** @description The days of full research alone. */
         FullResearch: {
             /** @description How many of the days. */
@@ -6809,6 +7671,41 @@ export interface components {
             period_metrics: components["schemas"]["Metrics"];
             /** @description Of how many. */
             total_days: number;
+        };
+        /** @description One figure of a company's reports. */
+        FundamentalItem: {
+            /** @description What it measures. */
+            metric: string;
+            /**
+             * Format: date
+             * @description The last day of its period.
+             */
+            period_end: string;
+            /**
+             * Format: date-time
+             * @description From this instant on it is known.
+             */
+            published_at: string;
+            /** @description Whose figure. */
+            symbol: string;
+            /** @description Its unit. */
+            unit: string;
+            /**
+             * Format: double
+             * @description The figure.
+             */
+            value: number;
+        };
+        /** @description A page of companies' figures. */
+        FundamentalsAnswer: {
+            /** @description How many there are on this page. */
+            count: number;
+            /** @description The dataset's content hash. */
+            dataset: string;
+            /** @description The figures, by instrument and publication. One that was published anew stands there as often. */
+            fundamentals: components["schemas"]["FundamentalItem"][];
+            /** @description Where the next page begins; `null` at the end. */
+            next_cursor?: string | null;
         };
         /** @description What one prompt held. */
         GivenAnswer: {
@@ -7129,6 +8026,65 @@ export interface components {
             user_message?: string | null;
         };
         /**
+         * @description What one look came to.
+         * @enum {string}
+         */
+        LookState: "ok" | "note" | "broken";
+        /** @description One value of a macroeconomic series. */
+        MacroItem: {
+            /**
+             * Format: date
+             * @description The first day of its period.
+             */
+            period: string;
+            /**
+             * Format: date-time
+             * @description From this instant on it is known.
+             */
+            published_at: string;
+            /** @description The series. */
+            series: string;
+            /** @description Its unit. */
+            unit: string;
+            /**
+             * Format: double
+             * @description The value.
+             */
+            value: number;
+        };
+        /** @description A page of macroeconomic values. */
+        MacrosAnswer: {
+            /** @description How many there are on this page. */
+            count: number;
+            /** @description The dataset's content hash. */
+            dataset: string;
+            /** @description The values, by series and publication. */
+            macros: components["schemas"]["MacroItem"][];
+            /** @description Where the next page begins; `null` at the end. */
+            next_cursor?: string | null;
+        };
+        /** @description A market profile. */
+        MarketOption: {
+            /** @description May fractions be traded? */
+            fractional: boolean;
+            /**
+             * Format: double
+             * @description Quantities are multiples of this; without meaning where fractions are traded.
+             */
+            lot: number;
+            /**
+             * Format: double
+             * @description The largest leverage.
+             */
+            max_leverage: number;
+            /** @description Its name. */
+            name: string;
+            /** @description May shares be sold short? */
+            shorting: boolean;
+            /** @description Is what was bought locked until a later day? */
+            t_plus_one: boolean;
+        };
+        /**
          * @description Which memories are on: `off`, `rounds`, `rounds+open` or `all`. What is off is neither written nor read.
          * @enum {string}
          */
@@ -7252,6 +8208,59 @@ export interface components {
              */
             win_rate?: number | null;
         };
+        /** @description A model. */
+        ModelOption: {
+            /** @description `false`: a rule-based house model, no language model. */
+            is_llm: boolean;
+            /** @description `provider::model`. */
+            model: string;
+            /** @description Can it be called: is its key there, where it needs one? */
+            usable: boolean;
+        };
+        /** @description A session beside another. */
+        NeighbourAnswer: {
+            /**
+             * Format: date
+             * @description Its trading day.
+             */
+            date: string;
+            /**
+             * Format: int64
+             * @description The session.
+             */
+            session_id: number;
+        };
+        /** @description A page of news. */
+        NewsAnswer: {
+            /** @description How many there are on this page. */
+            count: number;
+            /** @description The dataset's content hash. */
+            dataset: string;
+            /** @description The items, the newest first. */
+            news: components["schemas"]["NewsItem"][];
+            /** @description Where the next page begins; `null` at the end. */
+            next_cursor?: string | null;
+        };
+        /** @description A news item. Its text is somebody else's. */
+        NewsItem: {
+            /** @description Its text. */
+            body?: string | null;
+            /** @description Its headline. */
+            headline: string;
+            /** @description Unique within the dataset. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description From this instant on it is known.
+             */
+            published_at: string;
+            /** @description Who published it. */
+            source: string;
+            /** @description The instruments that it is about; none for general news. */
+            symbols: string[];
+            /** @description Where it was found. */
+            url?: string | null;
+        };
         /** @description Why a position that is open was opened. */
         OpenPositionAnswer: {
             /**
@@ -7327,6 +8336,58 @@ export interface components {
             next_cursor?: string | null;
             /** @description The newest first. */
             open_positions: components["schemas"]["OpenPositionAnswer"][];
+        };
+        /** @description What can be run. */
+        OptionsAnswer: components["schemas"]["Deployment"] & {
+            /** @description Agents of the server's config, by name. */
+            agents: components["schemas"]["AgentOption"][];
+            /** @description A desk's analysts. */
+            analysts: string[];
+            /** @description What every run is compared with. */
+            baselines: string[];
+            /** @description Datasets, without those that others have replaced. */
+            datasets: components["schemas"]["DatasetOption"][];
+            /** @description What holds where a run does not say. */
+            defaults: components["schemas"]["DefaultsOption"];
+            /** @description How agents work: `solo`, `desk`. */
+            kinds: string[];
+            /** @description Languages of prompts. */
+            languages: string[];
+            /** @description Market profiles. */
+            markets: components["schemas"]["MarketOption"][];
+            /** @description Settings of the memory. */
+            memory: string[];
+            /**
+             * @description Models that are known by name: the house's, those of configured agents, those with a known price.
+             *     Any other of a provider can be named too.
+             */
+            models: components["schemas"]["ModelOption"][];
+            /** @description The most agents of one job. */
+            most_agents: number;
+            /**
+             * Format: int32
+             * @description The most rounds of a debate.
+             */
+            most_rounds: number;
+            /** @description Providers, `house` excluded. */
+            providers: components["schemas"]["ProviderOption"][];
+            /** @description Outside tool servers that a simulation may use. */
+            tools: string[];
+        };
+        /** @description Where an order was given: in this session or, where it has waited, in an earlier one. */
+        OrderPlaceAnswer: {
+            /**
+             * Format: date
+             * @description Its trading day.
+             */
+            date: string;
+            /** @description The step. */
+            path: string;
+            /**
+             * Format: int64
+             * @description The session.
+             */
+            session_id: number;
         };
         /** @description An action that is done only when a person confirms it, by its `id` in `context.confirm` or by a plain yes. */
         PendingAction: {
@@ -7537,6 +8598,15 @@ export interface components {
             research?: Record<string, never> | null;
             /** @description `full_research` or `degraded_research`. */
             sample_quality?: string | null;
+        };
+        /** @description A provider. */
+        ProviderOption: {
+            /** @description Does the config name it? */
+            configured: boolean;
+            /** @description Why it cannot be called, as where its key is not there; `null`: it can. */
+            problem?: string | null;
+            /** @description What stands before `::`. */
+            provider: string;
         };
         /** @description A job that was queued. */
         QueuedAnswer: components["schemas"]["Deployment"] & {
@@ -7781,6 +8851,7 @@ export interface components {
             message?: string | null;
             /** @description The numbers that decided, by name. */
             numbers?: Record<string, never> | null;
+            order?: components["schemas"]["OrderPlaceAnswer"] | null;
             /** @description The order. */
             order_id: string;
             /**
@@ -7942,6 +9013,70 @@ export interface components {
              */
             total_messages?: number | null;
         };
+        /** @description The head of one session. */
+        SessionHeadAnswer: components["schemas"]["Deployment"] & {
+            /** @description `solo` or `desk`; `null` until it is closed. */
+            agent_kind?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was closed.
+             */
+            completed_at?: string | null;
+            /**
+             * Format: date
+             * @description The trading day.
+             */
+            date: string;
+            /** @description Of a desk: what was decided about each instrument, by instrument. */
+            decisions: components["schemas"]["DecisionAnswer"][];
+            /** @description Why it failed. */
+            error?: string | null;
+            /** @description `false`: a rule-based house model, no language model. */
+            is_llm?: boolean | null;
+            /** @description Its job. */
+            job_id: string;
+            /** @description The agent. */
+            model: string;
+            next?: components["schemas"]["NeighbourAnswer"] | null;
+            /**
+             * Format: double
+             * @description At the close.
+             */
+            portfolio_value?: number | null;
+            previous?: components["schemas"]["NeighbourAnswer"] | null;
+            /**
+             * Format: double
+             * @description This close's portfolio value less the previous session's.
+             */
+            profit?: number | null;
+            /** @description How the research came about. */
+            provenance: components["schemas"]["Provenance"];
+            /** @description Orders that were refused or expired. */
+            rejections: number;
+            /**
+             * Format: double
+             * @description The same in percent.
+             */
+            return_pct?: number | null;
+            /**
+             * Format: int64
+             * @description The session.
+             */
+            session_id: number;
+            /** @description What the day came to, in a sentence or two. */
+            session_summary?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was opened.
+             */
+            started_at: string;
+            /** @enum {string} */
+            status: "queued" | "running" | "completed" | "failed" | "skipped";
+            /** @description Fills. */
+            trades: number;
+            /** @description What it has used, summaries left out. */
+            usage: components["schemas"]["UsageSummary"];
+        };
         /** @description What a session's trader was given of its memory. */
         SessionMemoryAnswer: components["schemas"]["Deployment"] & {
             /** @description By the step that gave it, in the order of the steps; a solo agent has one at most. */
@@ -7951,6 +9086,90 @@ export interface components {
              * @description The session.
              */
             session_id: number;
+        };
+        /** @description A page of sessions that were shown something. */
+        ShownAnswer: components["schemas"]["Deployment"] & {
+            /** @description How many there are on this page. */
+            count: number;
+            /** @description The dataset's content hash; `null` for a memory. */
+            dataset?: string | null;
+            /** @description What it is. */
+            kind: components["schemas"]["ShownKind"];
+            /** @description Where the next page begins; `null` at the end. */
+            next_cursor?: string | null;
+            /** @description The sessions, those that were opened last first. */
+            sessions: components["schemas"]["ShownSessionAnswer"][];
+        };
+        /**
+         * @description What was shown.
+         * @enum {string}
+         */
+        ShownKind: "bar" | "news" | "fundamental" | "macro" | "trader_round" | "open_position_context" | "trade";
+        /** @description One time that it was shown. */
+        ShownReadAnswer: {
+            /**
+             * Format: date
+             * @description Day of the earliest row that was read.
+             */
+            first_date?: string | null;
+            /**
+             * Format: date-time
+             * @description When the newest of them became known, or the memory.
+             */
+            known_at?: string | null;
+            /**
+             * Format: date
+             * @description Day of the latest row that was read.
+             */
+            last_date?: string | null;
+            /**
+             * Format: int32
+             * @description The message in which it was told: a tool's answer, or a prompt. `null` where none is known.
+             */
+            message_index?: number | null;
+            /** @description Its node with the round. */
+            node: string;
+            /** @description The step that read. */
+            path: string;
+            /**
+             * Format: int64
+             * @description How many rows were read.
+             */
+            rows?: number | null;
+            /** @description The series that was read; `null` for a memory. */
+            series?: string | null;
+            /** @description The tool that read; `null` where it stood in a prompt. */
+            tool?: string | null;
+        };
+        /** @description A session that was shown it. */
+        ShownSessionAnswer: {
+            /**
+             * Format: date
+             * @description Its trading day.
+             */
+            date: string;
+            /**
+             * Format: date-time
+             * @description The instant that the session stands at: its day's open. `null` where the dataset is not at hand.
+             */
+            instant?: string | null;
+            /** @description `false`: a rule-based house model, no language model. */
+            is_llm?: boolean | null;
+            /** @description Its job. */
+            job_id: string;
+            /** @description Its agent. */
+            model: string;
+            /** @description How often it was shown. */
+            read_count: number;
+            /** @description Where it was shown: the first twenty times. */
+            reads: components["schemas"]["ShownReadAnswer"][];
+            /**
+             * Format: int64
+             * @description The session.
+             */
+            session_id: number;
+            /** @enum {string} */
+            status: "queued" | "running" | "completed" | "failed" | "skipped";
         };
         /** @description What a job simulates. */
         SimulationSummary: {
@@ -8366,8 +9585,11 @@ export interface components {
              * @description The fee.
              */
             fee: number;
+            order?: components["schemas"]["OrderPlaceAnswer"] | null;
             /** @description The order; `null` for a fill without one: a stop, a target, a liquidation. */
             order_id?: string | null;
+            /** @description The step that booked it; `null` where the record has none, as of what was imported. */
+            path?: string | null;
             /**
              * Format: double
              * @description Portfolio value after it, at the prices known then.

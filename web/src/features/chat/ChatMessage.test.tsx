@@ -10,8 +10,8 @@ import { ChatMessage } from './ChatMessage'
 
 const message = (part: Partial<ChatMessageRow>): ChatMessageRow => ({ id: 1, session_id: 'chat-1', n: 2, role: 'assistant', content: 'Done.', metadata: {}, created_at: '2026-11-22T05:00:00Z', ...part })
 const summary: ActionSummary[] = [
-  { order: 1, kind: 'plan_operation', name: 'create_plan', display: 'plan_operation/create_plan → 成功', success: true, message: 'plan 3' },
-  { order: 2, kind: 'tool_operation', name: 'web_search', display: 'tool_operation/web_search → 失败', success: false, message: 'no search service is configured' },
+  { order: 1, kind: 'plan_operation', name: 'create_plan', display: 'plan_operation/create_plan → 成功', success: true, message: 'plan 3', refs: [{ type: 'plan', id: '3' }] },
+  { order: 2, kind: 'tool_operation', name: 'web_search', display: 'tool_operation/web_search → 失败', success: false, message: 'no search service is configured', refs: [] },
 ]
 
 it('shows a message alone where there is nothing more', async () => {
@@ -93,4 +93,13 @@ it('folds the log away when the answer comes', async () => {
   act(() => answer())
   expect(screen.queryByText('plan_operation/create_plan')).toBeNull()
   expect(screen.getByText('Here it is.')).toBeTruthy()
+})
+
+it('leads to what was made, and does not say twice what was done', async () => {
+  const metadata = { reply: 'Here it is.', actions_summary: [...summary.slice(0, 1), { order: 2, kind: 'tool_operation' as const, name: 'run_simulation', display: '', success: true, refs: [{ type: 'job', id: '12345678-aaaa' }] }] }
+  await show(<ChatMessage message={message({ content: 'Here it is.\n\nActions: 1. …', metadata })} />)
+  expect(screen.getByText('Here it is.')).toBeTruthy()
+  expect(screen.queryByText(/Actions: 1/)).toBeNull()
+  expect(screen.getByText('plan 3', { selector: 'a' }).getAttribute('href')).toBe('/app/plans?plan=3')
+  expect(screen.getByText('run 12345678').getAttribute('href')).toBe('/app/runs/12345678-aaaa')
 })

@@ -1,4 +1,5 @@
 // One message of a conversation with the assistant, with the work that it set off.
+import { Link } from '@tanstack/react-router'
 import { type MouseEvent, useState } from 'react'
 import type { ActionSummary, ChatMessageRow, PendingAction } from '@/server/actions'
 import { useText } from '@/shared/i18n'
@@ -26,7 +27,10 @@ export function ChatMessage({ message, draft, showsSummary = true, onConfirm, on
   const assistant = message.role === 'assistant'
   const jobId = metadata.type === 'job_log' ? metadata.job_id : undefined
   const summary = metadata.actions_summary ?? []
-  const text = message.content === '' ? (draft ?? '') : message.content
+  const listed = showsSummary && settings.showActionSummary && summary.length > 0
+  // The list says what the reply's last paragraph says.
+  const said = listed ? (metadata.reply ?? message.content) : message.content
+  const text = message.content === '' ? (draft ?? '') : said
   return (
     <article className={`bubble ${message.role}`} aria-label={assistant ? t('chat.assistant') : t('chat.you')}>
       {text !== '' && <RichText text={text} />}
@@ -34,7 +38,7 @@ export function ChatMessage({ message, draft, showsSummary = true, onConfirm, on
       {metadata.error && !text.includes(metadata.error) && <p className="down">{metadata.error}</p>}
       {onConfirm && <Waiting pending={metadata.pending ?? []} onConfirm={onConfirm} onRefuse={onRefuse} />}
       {jobId != null && <Work jobId={jobId} done={message.content !== ''} />}
-      {showsSummary && settings.showActionSummary && summary.length > 0 && <Summary items={summary} />}
+      {listed && <Summary items={summary} />}
     </article>
   )
 }
@@ -108,9 +112,33 @@ function Summary({ items }: { items: ActionSummary[] }) {
             {item.success != null && <> → {item.success ? t('chat.succeeded') : t('chat.failed')}</>}
             {item.success === false && <Icon name="warn" />}
             {item.message && <p className="second">{item.message}</p>}
+            <Refs item={item} />
           </li>
         ))}
       </ol>
     </details>
+  )
+}
+
+/** The runs and the plan that an action was about. */
+function Refs({ item }: { item: ActionSummary }) {
+  const t = useText()
+  // Jobs of plans have no page of their own: their plan has.
+  const refs = item.refs.filter((ref) => ref.type === 'plan' || item.kind === 'tool_operation')
+  if (refs.length === 0) return null
+  return (
+    <p className="row wrap">
+      {refs.map((ref) =>
+        ref.type === 'plan' ? (
+          <Link key={ref.id} to="/app/plans" search={{ plan: Number(ref.id) }} className="tag">
+            {t('chat.ref.plan', { id: ref.id })}
+          </Link>
+        ) : (
+          <Link key={ref.id} to="/app/runs/$jobId" params={{ jobId: ref.id }} className="tag">
+            {t('chat.ref.run', { id: ref.id.slice(0, 8) })}
+          </Link>
+        ),
+      )}
+    </p>
   )
 }

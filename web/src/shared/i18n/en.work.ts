@@ -85,6 +85,8 @@ export const enWork = {
   'chat.summary': '{count} {count:action|actions}',
   'chat.summary.failed': '{count} {count:action|actions}, {failed} failed',
 
+  'chat.ref.plan': 'plan {id}',
+  'chat.ref.run': 'run {id}',
   'plans.what': 'A plan is a tree of tasks that the assistant works through.',
   'plans.new': 'New plan',
   'plans.ask': 'Ask the assistant for one',

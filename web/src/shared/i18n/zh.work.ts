@@ -87,6 +87,8 @@ export const zhWork: Record<keyof typeof enWork, string> = {
   'chat.summary': '{count} 个动作',
   'chat.summary.failed': '{count} 个动作，{failed} 个失败',
 
+  'chat.ref.plan': '计划 {id}',
+  'chat.ref.run': '回测 {id}',
   'plans.what': '计划是一棵由助手逐项执行的任务树。',
   'plans.new': '新计划',
   'plans.ask': '让助手制定',
