@@ -92,6 +92,33 @@ test('a fill leads back to its order, its decision, the data and the memory', as
   await page.getByText('Instructions (system prompt)').waitFor()
 })
 
+test('the data rows of a fill, a bar and a lesson lead to who was shown them, at the very message', async () => {
+  const id = await world.run(QUARTER)
+  const page = await world.page()
+  await page.goto(`/app/runs/${id}?tab=trades`)
+  await page.getByRole('table').getByRole('link').first().click()
+  const lineage = page.getByRole('list', { name: 'Where it came from' })
+  const symbol = (await lineage.getByRole('link', { name: /\/bars$/ }).first().innerText()).split('/')[0]
+  await lineage.getByRole('link', { name: `${symbol}/bars` }).click()
+  await page.waitForURL(new RegExp(`/app/data\\?.*symbol=${symbol}`))
+
+  await page.goto(`/app/data?symbol=${symbol}&day=2012-10-10`)
+  const shown = page.getByRole('table', { name: 'Who was shown this' })
+  const first = shown.getByRole('link', { name: /^2012-/ }).first()
+  const day = await first.innerText()
+  assert.ok(day >= '2012-10-10', `nobody was shown the bar before its day: ${day}`)
+  await first.click()
+  await page.waitForURL(new RegExp(`/app/runs/.+/${day}/.*at=`))
+  await page.locator('.message.marked').waitFor()
+
+  await page.goto('/app/memory')
+  const card = page.locator('.card').first()
+  await card.getByRole('button', { name: 'Who was shown this' }).click()
+  await card.getByRole('link', { name: /^20/ }).first().click()
+  await page.waitForURL(/\/app\/runs\/.+\/20/)
+  await page.getByRole('tab', { selected: true }).waitFor()
+})
+
 test('lessons are found by words, and lead to their day', async () => {
   await world.run(QUARTER)
   const page = await world.page()

@@ -1,5 +1,5 @@
-//! Jobs of which there is one at a time: for a plan one decomposition and one execution, for a conversation
-//! one answer. Asked inside of the transaction that queues the job, with the plan or the conversation held, so
+//! Jobs of which there is one at a time: for a plan one that decomposes or executes it, for a conversation one
+//! answer. Asked inside of the transaction that queues the job, with the plan or the conversation held, so
 //! that of two who ask together one is refused, whichever process they ask. And what becomes of a plan when
 //! such a job begins and stops.
 
@@ -12,18 +12,30 @@ use papertape_core::plan::{PlanId, PlanRefusal};
 use papertape_core::record::{CHAT_ACTION, JobStatus, ONE_A_PLAN, PLAN_EXECUTE};
 use papertape_core::time::Timestamp;
 
-/// Refuses a job of a kind of which a plan has one at a time while another one is queued or running. The plan
-/// is held until the transaction ends.
+/// Refuses a job that works on a plan while another one does, or waits to: an execution of what is still being
+/// decomposed would end before its tasks are there. The plan is held until the transaction ends.
 pub(crate) async fn on_plan(
     db: &mut dyn Db,
     (job, kind): (&JobId, &str),
     plan: Option<PlanId>,
 ) -> Result<(), StoreError> {
     let Some(plan) = plan.filter(|_| ONE_A_PLAN.contains(&kind)) else { return Ok(()) };
+    match at_work(db, plan, job.as_str()).await? {
+        Some(other) => Err(StoreError::Busy(other)),
+        None => Ok(()),
+    }
+}
+
+/// The job, other than this one, that works on a plan or waits to. The plan is held until the transaction ends.
+async fn at_work(db: &mut dyn Db, plan: PlanId, but: &str) -> Result<Option<JobId>, StoreError> {
     hold(db, "plans", plan.into()).await?;
-    let sql = "SELECT job_id FROM plan_job_index
-        WHERE plan_id = $1 AND job_type = $2 AND status IN ('queued', 'running') AND job_id <> $3 LIMIT 1";
-    refuse(db.row(sql, params![plan, kind, job]).await?)
+    let kinds = ONE_A_PLAN.map(|kind| format!("'{kind}'")).join(", ");
+    let sql = format!(
+        "SELECT job_id FROM plan_job_index WHERE plan_id = $1 AND job_type IN ({kinds})
+         AND status IN ('queued', 'running') AND job_id <> $2 LIMIT 1"
+    );
+    let found = db.row(&sql, params![plan, but]).await?;
+    found.map(|mut row| row.get()).transpose()
 }
 
 /// Refuses another answer while one of the conversation's is queued or running. The caller holds the
@@ -53,14 +65,8 @@ pub(crate) async fn again(db: &mut dyn Db, job: &JobId) -> Result<(), StoreError
 /// Refuses to take anything of a plan away while a job works on it. The plan is held until the transaction
 /// ends.
 pub(crate) async fn nobody_works_on(db: &mut dyn Db, plan: PlanId) -> Result<(), StoreError> {
-    hold(db, "plans", plan.into()).await?;
-    let kinds = ONE_A_PLAN.map(|kind| format!("'{kind}'")).join(", ");
-    let sql = format!(
-        "SELECT job_id FROM plan_job_index WHERE plan_id = $1 AND job_type IN ({kinds})
-         AND status IN ('queued', 'running') LIMIT 1"
-    );
-    match db.row(&sql, params![plan]).await? {
-        Some(mut row) => Err(PlanRefusal::Busy(row.get()?).into()),
+    match at_work(db, plan, "").await? {
+        Some(job) => Err(PlanRefusal::Busy(job).into()),
         None => Ok(()),
     }
 }

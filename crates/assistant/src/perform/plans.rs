@@ -96,6 +96,11 @@ impl Performer<'_> {
         let task_id = given.whole("task_id").map(TaskId);
         if let Some(task) = task_id {
             self.task_of(plan.id, task).await?;
+        } else if plan.tasks > 0 && self.job_of(place).await?.0.is_none() {
+            return Err(bad(self.say(
+                format!("plan {} has tasks already: decompose one of them, or delete them first", plan.id),
+                format!("计划 {} 已有任务：请分解其中一个，或先删除它们", plan.id),
+            )));
         }
         let usual = Limits::default();
         let limits = Limits {

@@ -5,7 +5,8 @@
 //! kept never runs again.
 
 use super::ask::{Asked, Effect};
-use super::ctx::{Ctx, Host, Performed, Session, ToolNote};
+use super::ctx::{Ctx, Session, ToolNote};
+use super::host::{Host, Performed};
 use super::stop::Stop;
 use super::{Class, Doc, Step, StepPath};
 use crate::action::{ACTION_KEY, ActionDraft, ActionEntry, ActionStatus};

@@ -1,6 +1,7 @@
 //! The life of an external step: looked up, or announced, performed and kept.
 
-use super::ctx::{CallOptions, Host, Performed, Session, ToolNote, message_row};
+use super::ctx::{Session, ToolNote, message_row};
+use super::host::{CallOptions, Host, Performed};
 use super::stop::Stop;
 use super::tape::Lookup;
 use super::{Doc, OutcomeKind, Step, StepPath, text};

@@ -15,12 +15,17 @@ use papertape_runtime::assist::AssistantConfig;
 /// Queues a decomposition.
 ///
 /// # Errors
-/// No such plan or task; limits out of range; a model that cannot be called; the record's.
+/// No such plan or task; a whole plan that has tasks already; limits out of range; a model that cannot be
+/// called; another job that works on the plan; the record's.
 pub async fn decompose(app: &App, what: Decompose, language: Language) -> Result<JobId, TriggerError> {
     if let Err((field, message)) = what.limits.check() {
         return Err(TriggerError::Bad { field, message });
     }
-    there_is(app, what.plan_id, what.task_id).await?;
+    if there_is(app, what.plan_id, what.task_id).await?.tasks > 0 && what.task_id.is_none() {
+        let why =
+            format!("plan {} has tasks already: decompose one of them, or delete them first", what.plan_id);
+        return Err(TriggerError::Conflict(why));
+    }
     let plan = what.plan_id;
     let config = configured(app, language)?;
     queue(app, DECOMPOSE, plan, AssistantConfig { decompose: Some(what), ..config }).await

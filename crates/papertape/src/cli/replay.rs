@@ -8,8 +8,8 @@ use crate::config::Config;
 use anyhow::{anyhow, bail};
 use clap::Args;
 use papertape_core::ports::Queue as _;
+use papertape_runtime::assist::is_assistants;
 use papertape_runtime::replay;
-use papertape_runtime::worker::SIMULATE;
 use serde_json::json;
 use std::process::ExitCode;
 
@@ -25,7 +25,7 @@ pub(super) async fn replay(common: &Common, config: Config, args: ReplayArgs) ->
     let app = way::to_read(config).await?;
     let job = job_named(&app, &args.job).await?;
     let row = app.store.job(&job).await?.ok_or_else(|| super::failure::no_job(&args.job))?;
-    if row.kind != SIMULATE {
+    if is_assistants(&row.kind) {
         let kind = &row.kind;
         bail!(
             "a job of the kind `{kind}` has no days to replay; `papertape actions {job}` shows what it did"

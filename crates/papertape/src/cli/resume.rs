@@ -7,8 +7,8 @@ use crate::config::Config;
 use crate::trigger::{self, BudgetChange};
 use clap::Args;
 use papertape_core::ports::Queue as _;
+use papertape_runtime::assist::is_assistants;
 use papertape_runtime::budget::Limit;
-use papertape_runtime::worker::SIMULATE;
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive as _;
 use serde_json::{Value, json};
@@ -66,7 +66,7 @@ pub(super) async fn resume(common: &Common, config: Config, args: ResumeArgs) ->
     let row = reader.store.job(&job).await?.ok_or_else(|| no_job(job.as_str()))?;
     match &way {
         // An answer of the assistant's or the work on a plan: it starts jobs of its own.
-        _ if row.kind != SIMULATE => chat::go_on(common, &way, &job).await,
+        _ if is_assistants(&row.kind) => chat::go_on(common, &way, &job).await,
         Way::Here(app) => execute::here(app, common, &job).await,
         Way::There(server) => execute::there(server, common, &job).await,
     }

@@ -10,7 +10,7 @@ use crate::config::Config;
 use anyhow::{Context as _, Result};
 use papertape_core::id::JobId;
 use papertape_core::ports::Queue as _;
-use papertape_runtime::worker::SIMULATE;
+use papertape_runtime::assist::is_assistants;
 use papertape_store::{JobFilter, PageRequest, StoreError};
 
 /// How a command that writes comes to the record.
@@ -99,22 +99,22 @@ fn there_is_a_record(config: &Config) -> Result<()> {
     Ok(())
 }
 
-/// The job that is named, where `latest` is the newest backtest.
+/// The job that is named, where `latest` is the newest that trades.
 pub(super) async fn job_named(app: &App, job: &str) -> Result<JobId> {
-    named(app, job, Some(SIMULATE)).await
+    named(app, job, |kind| !is_assistants(kind)).await
 }
 
 /// The job that is named, where `latest` is the newest one of any kind.
 pub(super) async fn any_job_named(app: &App, job: &str) -> Result<JobId> {
-    named(app, job, None).await
+    named(app, job, |_| true).await
 }
 
-async fn named(app: &App, job: &str, kind: Option<&str>) -> Result<JobId> {
+async fn named(app: &App, job: &str, is_meant: impl Fn(&str) -> bool) -> Result<JobId> {
     if job.is_empty() || job.contains('\0') {
         return Err(usage("a job's id is a text"));
     }
     if job == "latest" {
-        return latest(app, kind).await?.ok_or_else(|| not_found("there are no jobs yet"));
+        return latest(app, is_meant).await?.ok_or_else(|| not_found("there are no jobs yet"));
     }
     let id = JobId::new(job);
     match app.store.job(&id).await? {
@@ -123,14 +123,20 @@ async fn named(app: &App, job: &str, kind: Option<&str>) -> Result<JobId> {
     }
 }
 
-/// The newest job; of backtests the newest that has done, or is to do, something, where there is one.
-async fn latest(app: &App, kind: Option<&str>) -> Result<Option<JobId>> {
-    let filter = JobFilter { kind: kind.map(str::to_owned), ..JobFilter::default() };
-    let newest = app.store.jobs(&filter, &PageRequest::first(200)).await?;
-    let jobs = newest.items;
-    let works = jobs.iter().find(|item| {
-        let days = item.days;
-        kind.is_none() || days.completed + days.failed + days.queued + days.running > 0
-    });
-    Ok(works.or(jobs.first()).map(|item| item.job.id.clone()))
+/// The newest job of those that are meant that has done, or is to do, something; else the newest one.
+async fn latest(app: &App, is_meant: impl Fn(&str) -> bool) -> Result<Option<JobId>> {
+    let mut request = PageRequest::first(200);
+    loop {
+        let page = app.store.jobs(&JobFilter::default(), &request).await?;
+        let meant: Vec<_> = page.items.iter().filter(|item| is_meant(&item.job.kind)).collect();
+        let works = meant.iter().find(|item| {
+            let days = item.days;
+            is_assistants(&item.job.kind) || days.completed + days.failed + days.queued + days.running > 0
+        });
+        match (works.or(meant.first()), page.next) {
+            (Some(found), _) => return Ok(Some(found.job.id.clone())),
+            (None, Some(next)) => request.cursor = Some(next),
+            (None, None) => return Ok(None),
+        }
+    }
 }

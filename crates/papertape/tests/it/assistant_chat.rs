@@ -285,9 +285,13 @@ async fn a_plan_is_worked_on_by_one_job_of_a_kind() {
     assert_eq!(queued.status, 202, "{}", queued.text);
     let again = world.post(&execute, &json!({})).await;
     assert_eq!(again.status, 409, "{}", again.text);
-    assert_eq!(world.post(&format!("/plans/{plan}/decompose"), &json!({})).await.status, 202);
+    let decompose = format!("/plans/{plan}/decompose");
+    let beside = world.post(&decompose, &json!({})).await;
+    assert_eq!(beside.status, 409, "what is executed is not decomposed beside: {}", beside.text);
     let job = queued.json()["job_id"].as_str().expect("a job").to_owned();
     world.work(&job).await;
+    let twice = world.post(&decompose, &json!({})).await;
+    assert!(twice.status == 409 && twice.text.contains("has tasks"), "nothing is made twice: {}", twice.text);
     assert_eq!(world.post(&execute, &json!({})).await.status, 202, "the first has ended");
     let found = world.good(&format!("/plans/{plan}/jobs/{job}")).await;
     assert_eq!(found["job"]["status"], "completed", "a plan without tasks has nothing left to do: {found:#}");

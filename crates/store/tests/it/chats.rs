@@ -17,7 +17,7 @@ on_both!(
     a_question_and_its_answer_are_kept,
     one_message_is_answered_at_a_time,
     a_turn_that_never_began_says_so,
-    a_plan_is_worked_on_by_one_job_of_a_kind
+    a_plan_is_worked_on_by_one_job
 );
 
 fn turn(chat: &str, opens: bool, job: &str, message: &str) -> Clean<NewTurn> {
@@ -179,7 +179,7 @@ async fn a_turn_that_never_began_says_so(place: Place) {
 
 /// Goal: of many who would carry out one plan, or break it down, at a time one is let; the others are told
 /// which it is. A job that is taken up again counts as well.
-async fn a_plan_is_worked_on_by_one_job_of_a_kind(place: Place) {
+async fn a_plan_is_worked_on_by_one_job(place: Place) {
     let store = place.store().await;
     let new =
         NewPlan { id: None, name: "plan".to_owned(), goal: String::new(), chat_session: None, origin: None };
@@ -193,11 +193,12 @@ async fn a_plan_is_worked_on_by_one_job_of_a_kind(place: Place) {
             async move { store.enqueue(job).await }
         });
         let ended = join_all(workers).await;
-        assert_eq!(ended.iter().filter(|one| one.is_ok()).count(), 1, "{ended:?}");
+        let let_in = usize::from(kind == "plan_execute");
+        assert_eq!(ended.iter().filter(|one| one.is_ok()).count(), let_in, "{ended:?}");
         assert!(ended.iter().all(|one| matches!(one, Ok(()) | Err(RecordError::Busy(_)))), "{ended:?}");
     }
     let running = store.plan_jobs(plan, &PageRequest::first(10)).await.expect("reads").items;
-    assert_eq!(running.len(), 2, "{running:?}");
+    assert_eq!(running.len(), 1, "{running:?}");
     let first = running.iter().find(|one| one.job_type == "plan_execute").expect("is there").job.clone();
     store.cancel(&first).await.expect("asks");
     store.enqueue(job("next", "plan_execute")).await.expect("the first has stopped");
