@@ -1,6 +1,6 @@
 // What can be asked, each with its key in the cache. Keys of one job begin with ['job', id], so that its
 // stream can say at once that all of them are old.
-import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, keepPreviousData, type QueryClient, type QueryKey, queryOptions } from '@tanstack/react-query'
 import type { Task } from './actions'
 import { address, ApiError, read, send, sendOr } from './client'
 import type { Bar, Dataset, DayResults, Exposure, Health, RangeResults, Session, ShownAnswer, Step } from './types'
@@ -124,35 +124,44 @@ export const steps = (jobId: string, id: number | undefined) =>
   queryOptions({
     queryKey: ['job', jobId, 'steps', id],
     enabled: id !== undefined,
-    queryFn: async ({ signal }) => {
-      const all: Step[] = []
-      let cursor: string | undefined
-      do {
-        const names = { session_id: id as number }
-        const page = await read('/sessions/{session_id}/steps', names, { limit: 200, cursor }, signal)
-        all.push(...page.steps)
-        cursor = page.next_cursor ?? undefined
-      } while (cursor)
-      return all
-    },
+    queryFn: ({ signal, client, queryKey }) =>
+      inPieces<Step>(client, queryKey, async (cursor) => {
+        const page = await read('/sessions/{session_id}/steps', { session_id: id as number }, { limit: 200, cursor }, signal)
+        return [page.steps, page.next_cursor]
+      }),
   })
 
 export const exposures = (jobId: string, id: number | undefined) =>
   queryOptions({
     queryKey: ['job', jobId, 'exposures', id],
     enabled: id !== undefined,
-    queryFn: async ({ signal }) => {
-      const all: Exposure[] = []
-      let cursor: string | undefined
-      do {
-        const names = { session_id: id as number }
-        const page = await read('/sessions/{session_id}/exposures', names, { limit: 200, cursor }, signal)
-        all.push(...page.exposures)
-        cursor = page.next_cursor ?? undefined
-      } while (cursor)
-      return all
-    },
+    queryFn: ({ signal, client, queryKey }) =>
+      inPieces<Exposure>(client, queryKey, async (cursor) => {
+        const page = await read('/sessions/{session_id}/exposures', { session_id: id as number }, { limit: 200, cursor }, signal)
+        return [page.exposures, page.next_cursor]
+      }),
   })
+
+/**
+ * All of a list. Who waits for it the first time sees what has come while the rest is on its way: after the first page,
+ * and each time that there is twice as much.
+ */
+async function inPieces<T>(client: QueryClient, key: QueryKey, next: (cursor: string | undefined) => Promise<[T[], string | null | undefined]>): Promise<T[]> {
+  const shows = client.getQueryData(key) === undefined
+  const all: T[] = []
+  let cursor: string | undefined
+  let shown = 0
+  do {
+    const [rows, more] = await next(cursor)
+    all.push(...rows)
+    cursor = more ?? undefined
+    if (shows && cursor && all.length >= 2 * shown) {
+      shown = all.length
+      client.setQueryData(key, [...all])
+    }
+  } while (cursor)
+  return all
+}
 
 export const sessionMemory = (jobId: string, id: number | undefined) =>
   queryOptions({
