@@ -2,7 +2,20 @@
 
 use crate::cli_tool::Tool;
 use std::io::Write as _;
-use std::process::Stdio;
+use std::process::{Output, Stdio};
+
+/// What comes of lines that are piped in.
+fn piped(tool: &Tool, said: &[u8]) -> Output {
+    let mut child = tool
+        .command(&["chat", "--language", "en"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    child.stdin.take().expect("a pipe").write_all(said).expect("is read");
+    child.wait_with_output().expect("ends")
+}
 
 /// Goal: one message is answered: the answer on stdout, what is done on stderr, all of it as JSON where that
 /// is asked for.
@@ -35,16 +48,8 @@ fn one_message_is_answered() {
 #[test]
 fn lines_are_a_conversation() {
     let tool = Tool::new();
-    let mut child = tool
-        .command(&["chat", "--language", "en"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("starts");
     let said = "Create a plan Short: look at IBM\n\ndelete plan 1\nyes\n/new\nstatus of the plan\n/quit\nlist plans\n";
-    child.stdin.take().expect("a pipe").write_all(said.as_bytes()).expect("is read");
-    let output = child.wait_with_output().expect("ends");
+    let output = piped(&tool, said.as_bytes());
     let out = String::from_utf8_lossy(&output.stdout);
     let err = String::from_utf8_lossy(&output.stderr);
     assert!(
@@ -59,15 +64,7 @@ fn lines_are_a_conversation() {
 #[test]
 fn a_line_that_is_no_text_is_told() {
     let tool = Tool::new();
-    let mut child = tool
-        .command(&["chat", "--language", "en"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("starts");
-    child.stdin.take().expect("a pipe").write_all(b"list plans\nbad \xff\xfe\nhelp\n").expect("is read");
-    let output = child.wait_with_output().expect("ends");
+    let output = piped(&tool, b"list plans\nbad \xff\xfe\nhelp\n");
     assert_eq!(output.status.code(), Some(2), "{output:#?}");
     assert!(String::from_utf8_lossy(&output.stdout).contains("0 plan(s)"), "{output:#?}");
     assert!(String::from_utf8_lossy(&output.stderr).contains("what is said cannot be read"), "{output:#?}");

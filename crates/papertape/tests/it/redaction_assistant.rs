@@ -147,8 +147,8 @@ async fn secrets_told_to_the_assistant_come_out_nowhere() {
     let session = taken["session"]["id"].as_str().expect("an id").to_owned();
     let mut jobs = vec![taken["job_id"].as_str().expect("a job").to_owned()];
     told(&mut net, &client, &url, &jobs[0]).await;
-    for what in ["decompose", "execute"] {
-        let begun = client.post(format!("{url}/plans/{plan}/{what}")).json(&json!({}));
+    for (what, body) in [("decompose", json!({ "task_id": task })), ("execute", json!({}))] {
+        let begun = client.post(format!("{url}/plans/{plan}/{what}")).json(&body);
         let begun = asked(&mut net, what, begun).await;
         jobs.push(begun["job_id"].as_str().expect("a job").to_owned());
         told(&mut net, &client, &url, jobs.last().expect("one")).await;
