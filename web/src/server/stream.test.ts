@@ -1,5 +1,5 @@
 import { http, HttpResponse } from 'msw'
-import { expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { network, sse, streamOf } from '@/test/network'
 import type { ApiError } from './client'
 import { type JobEvent, readStream, StreamBroken } from './stream'
@@ -50,4 +50,57 @@ it('gives events that may be lost without an id', async () => {
   const { events, done } = await read(() => streamOf([sse('delta', null, { text: 'Hel' }), sse('end', 3, { job })]))
   await done
   expect(events[0]).toMatchObject({ name: 'delta', id: null, event: { text: 'Hel' } })
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
+
+/** A line that tells one event and then nothing, and is never closed. */
+const silent = () =>
+  new HttpResponse(
+    new ReadableStream({
+      start: (control) => control.enqueue(new TextEncoder().encode(sse('order', 9, { job }))),
+    }),
+    { headers: { 'Content-Type': 'text/event-stream' } },
+  )
+
+it('gives up a line that is silent for longer than the server ever is', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const { events, done } = await read(silent)
+  const told = done.then(
+    () => 'ended',
+    (error: unknown) => (error instanceof StreamBroken ? 'broken' : error),
+  )
+  await vi.waitUntil(async () => {
+    await vi.advanceTimersByTimeAsync(1)
+    return events.length === 1
+  })
+  await vi.advanceTimersByTimeAsync(41_000)
+  expect(await told).toBe('broken')
+})
+
+it('gives the line back while nobody sees the page, and asks again when somebody does', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(false)
+  const turn = (is: boolean) => {
+    hidden.mockReturnValue(is)
+    document.dispatchEvent(new Event('visibilitychange'))
+  }
+  const first = await read(silent)
+  const told = expect(first.done).rejects.toBeInstanceOf(StreamBroken)
+  await vi.waitUntil(async () => {
+    await vi.advanceTimersByTimeAsync(1)
+    return first.events.length === 1
+  })
+  turn(true)
+  await vi.advanceTimersByTimeAsync(11_000)
+  await told
+  const second = await read(() => streamOf([sse('end', 10, { job })]), 9)
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(second.asked).toEqual([])
+  turn(false)
+  await second.done
+  expect(second.asked).toEqual(['9'])
 })

@@ -14,6 +14,11 @@ export interface JobEvent {
   event: unknown
 }
 
+/** The server says at least every 15 s that it is there: a line that is silent for so long is dead. */
+const SILENCE_MS = 40_000
+/** A page that nobody sees gives its line back: a browser has six to a server, over all its tabs. */
+const UNSEEN_MS = 10_000
+
 /** The line broke before the end was told. */
 export class StreamBroken extends Error {
   constructor() {
@@ -31,11 +36,12 @@ export interface StreamOptions {
 }
 
 /**
- * Reads a job's stream to its end, and returns when the job has ended.
+ * Reads a job's stream to its end, and returns when the job has ended. While the page is hidden it waits.
  *
- * Throws `StreamBroken` where it breaks off, `ApiError` where the server refuses.
+ * Throws `StreamBroken` where it breaks off, falls silent or is given back, `ApiError` where the server refuses.
  */
 export async function readStream(jobId: string, options: StreamOptions): Promise<void> {
+  await untilSeen(options.signal)
   const headers: Record<string, string> = { Accept: 'text/event-stream' }
   if (options.after != null) headers['Last-Event-ID'] = String(options.after)
   const url = `/jobs/${encodeURIComponent(jobId)}/stream`
@@ -56,10 +62,21 @@ export async function readStream(jobId: string, options: StreamOptions): Promise
   })
   const reader = response.body.getReader()
   const decoder = new TextDecoder()
+  // A reader that is cancelled reads the end.
+  const leave = () => void reader.cancel().catch(() => undefined)
+  let silence = setTimeout(leave, SILENCE_MS)
+  let unseen: ReturnType<typeof setTimeout> | undefined
+  const seen = () => {
+    clearTimeout(unseen)
+    if (document.hidden) unseen = setTimeout(leave, UNSEEN_MS)
+  }
+  document.addEventListener('visibilitychange', seen)
   try {
     for (;;) {
       const { done, value } = await reader.read()
+      clearTimeout(silence)
       if (done) break
+      silence = setTimeout(leave, SILENCE_MS)
       parser.feed(decoder.decode(value, { stream: true }))
       if (ended) return
     }
@@ -67,9 +84,31 @@ export async function readStream(jobId: string, options: StreamOptions): Promise
     if (options.signal.aborted) throw error
     throw new StreamBroken()
   } finally {
+    clearTimeout(silence)
+    clearTimeout(unseen)
+    document.removeEventListener('visibilitychange', seen)
     await reader.cancel().catch(() => undefined)
   }
   if (!ended) throw new StreamBroken()
+}
+
+/** Resolves when the page is seen; throws where it is told to stop before. */
+function untilSeen(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (!document.hidden) {
+      resolve()
+      return
+    }
+    const done = () => {
+      if (document.hidden && !signal.aborted) return
+      document.removeEventListener('visibilitychange', done)
+      signal.removeEventListener('abort', done)
+      if (signal.aborted) reject(signal.reason as Error)
+      else resolve()
+    }
+    document.addEventListener('visibilitychange', done)
+    signal.addEventListener('abort', done)
+  })
 }
 
 function parse(data: string): Omit<JobEvent, 'name' | 'id'> | null {
