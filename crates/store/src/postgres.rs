@@ -29,6 +29,12 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 const CONNECTIONS: usize = 16;
 /// How often a transaction is begun anew that met another one's locks crosswise.
 const TRIES: u32 = 8;
+/// What every connection says first, after its schema. A process that stands still in a transaction (suspended,
+/// or on a machine that is) would keep its locks, so that others could neither take over its jobs nor wake it up:
+/// after so long the server ends its connection, and what it held is free. Who has set a limit, by the URL's
+/// `options`, the role or the server, keeps it.
+const NOBODY_STANDS_STILL: &str = "SELECT set_config('idle_in_transaction_session_timeout', '15s', false)
+    WHERE current_setting('idle_in_transaction_session_timeout') = '0'";
 
 /// A schema of a database.
 #[derive(Clone, Debug)]
@@ -51,10 +57,11 @@ impl Engine {
     ) -> Result<Self, StoreError> {
         let Way { config, tls } = checked(url, schema)?;
         let search_path = format!("SET search_path TO {schema}");
+        let first = format!("{search_path}; {NOBODY_STANDS_STILL}");
 
         let (mut client, connection) = config.connect(tls.clone()).await?;
         let driving = tokio::spawn(connection);
-        client.batch_execute(&search_path).await?;
+        client.batch_execute(&first).await?;
         if writable {
             migrate::postgres(&mut client, schema, migrations).await?;
         } else {
@@ -69,8 +76,8 @@ impl Engine {
         let pool = Pool::builder(manager)
             .max_size(CONNECTIONS)
             .post_create(Hook::async_fn(move |client, _| {
-                let search_path = search_path.clone();
-                Box::pin(async move { client.batch_execute(&search_path).await.map_err(HookError::Backend) })
+                let first = first.clone();
+                Box::pin(async move { client.batch_execute(&first).await.map_err(HookError::Backend) })
             }))
             .build()
             .map_err(|error| StoreError::Database(error.to_string()))?;
@@ -192,17 +199,21 @@ impl Engine {
         T: Send,
         F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync,
     {
-        let mut client = self.pool.get().await.map_err(pool_error)?;
         for attempt in 1.. {
-            let transaction =
-                client.build_transaction().isolation_level(isolation).read_only(read_only).start().await?;
+            let mut client = self.pool.get().await.map_err(pool_error)?;
+            let begun = client.build_transaction().isolation_level(isolation).read_only(read_only).start();
+            let transaction = match begun.await {
+                Ok(transaction) => transaction,
+                Err(error) if is_passing(&error) && attempt < TRIES => continue,
+                Err(error) => return Err(error.into()),
+            };
             let mut db = PostgresDb { transaction: &transaction, again: false };
             let result = work(&mut db).await;
             let again = db.again;
             match result {
                 Ok(value) => match transaction.commit().await {
                     Ok(()) => return Ok(value),
-                    Err(error) if is_passing(&error) && attempt < TRIES => {}
+                    Err(error) if is_undone(&error) && attempt < TRIES => {}
                     Err(error) => return Err(error.into()),
                 },
                 Err(error) => {
@@ -384,7 +395,18 @@ fn from_postgres(row: &tokio_postgres::Row) -> Result<Row, StoreError> {
     Ok(Row::new(values))
 }
 
+/// Of a statement before the commit: the transaction is undone, and may succeed if it is begun anew, on
+/// another connection where this one is gone.
 fn is_passing(error: &tokio_postgres::Error) -> bool {
+    is_undone(error)
+        || error.is_closed()
+        || matches!(error.code(), Some(code) if *code == SqlState::ADMIN_SHUTDOWN
+            || *code == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT)
+}
+
+/// Of any statement, the commit too, of which nobody could say otherwise what became of it: the transaction met
+/// another one, and the server has undone it.
+fn is_undone(error: &tokio_postgres::Error) -> bool {
     matches!(error.code(), Some(code) if *code == SqlState::T_R_DEADLOCK_DETECTED
         || *code == SqlState::T_R_SERIALIZATION_FAILURE)
 }

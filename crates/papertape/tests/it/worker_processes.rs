@@ -64,6 +64,9 @@ async fn crash_postgres_three_workers_share_two_hundred_jobs() {
     let calls = alone.server.count();
 
     let url = postgres::place().expect("PostgreSQL").url;
+    // It may be stopped in a transaction, of which the server is to wait for it no longer than this.
+    let more = if url.contains('?') { '&' } else { '?' };
+    let url = format!("{url}{more}options=-c%20idle_in_transaction_session_timeout%3D5s");
     let desk = Desk::thinking_on(&Place::Postgres(url.clone(), SCHEMA.to_owned()), SCRIPTED).await;
     let app = desk.app().await;
     let mut jobs = Vec::new();
@@ -79,10 +82,9 @@ async fn crash_postgres_three_workers_share_two_hundred_jobs() {
         .with("PAPERTAPE_WORKER__POLL_MS", "20")
         // What is not read here must not fill the pipe.
         .with("PAPERTAPE_LOG", "error");
-    desk.hold(AT_ONCE);
+    desk.hold(2 * AT_ONCE);
     let killed = worker(&tool);
     desk.server.request(AT_ONCE).await;
-    desk.hold(AT_ONCE);
     let mut stands = worker(&tool);
     desk.server.request(2 * AT_ONCE).await;
     let third = worker(&tool);

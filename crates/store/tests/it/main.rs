@@ -6,6 +6,7 @@ mod chats;
 mod desk;
 mod dev;
 mod files;
+mod frozen;
 mod group;
 mod interrupted;
 mod logins;

@@ -1,0 +1,132 @@
+//! A process that stands still in the middle of a transaction, as one does that is suspended: what it holds in
+//! PostgreSQL must become free for others, and what it was about to do must not be lost when it wakes up.
+
+use crate::desk::new_job;
+use papertape_core::ports::{Queue as _, RecordError};
+use papertape_core::record::JobStatus;
+use papertape_store::{Store, Target};
+use papertape_testkit::postgres;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio::sync::watch;
+use tokio_postgres::config::Host;
+
+const LEASE: Duration = Duration::from_secs(60);
+
+/// What a claim says first.
+const CLAIMS: &str = "lease_epoch = lease_epoch + 1";
+
+/// Stands before the test server: the first connection that claims stands still where it says `word` after that.
+struct Ice {
+    port: u16,
+    frozen: watch::Receiver<bool>,
+    thaw: watch::Sender<bool>,
+}
+
+impl Ice {
+    async fn before(url: &str, word: &'static str) -> Self {
+        let server: tokio_postgres::Config = url.parse().expect("a URL");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let (freezing, frozen) = watch::channel(false);
+        let (thaw, thawed) = watch::channel(false);
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let way = (word, freezing.clone(), thawed.clone());
+                match &server.get_hosts()[0] {
+                    Host::Unix(folder) => {
+                        let to = UnixStream::connect(folder.join(".s.PGSQL.5432")).await.expect("connects");
+                        tokio::spawn(between(client, to, way));
+                    }
+                    Host::Tcp(host) => {
+                        let port = server.get_ports().first().copied().unwrap_or(5432);
+                        let to = TcpStream::connect((host.as_str(), port)).await.expect("connects");
+                        tokio::spawn(between(client, to, way));
+                    }
+                }
+            }
+        });
+        Self { port, frozen, thaw }
+    }
+}
+
+async fn between(
+    client: TcpStream,
+    server: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    (word, freezing, mut thawed): (&'static str, watch::Sender<bool>, watch::Receiver<bool>),
+) {
+    let (mut from_client, mut to_client) = client.into_split();
+    let (mut from_server, mut to_server) = tokio::io::split(server);
+    let mut words = vec![0; 1 << 16];
+    let mut thawed_too = thawed.clone();
+    let mut claims = false;
+    let saying = async {
+        while let Ok(read @ 1..) = from_client.read(&mut words).await {
+            let says = |word: &str| words[..read].windows(word.len()).any(|part| part == word.as_bytes());
+            if claims && says(word) && !freezing.send_replace(true) {
+                thawed.wait_for(|thawed| *thawed).await.expect("somebody thaws it");
+            }
+            claims |= says(CLAIMS);
+            if to_server.write_all(&words[..read]).await.is_err() {
+                break;
+            }
+        }
+    };
+    let hearing = async {
+        // Who stands still does not hear that the server has given it up.
+        let mut answers = vec![0; 1 << 16];
+        while let Ok(read @ 1..) = from_server.read(&mut answers).await {
+            if to_client.write_all(&answers[..read]).await.is_err() {
+                return;
+            }
+        }
+        let _ = thawed_too.wait_for(|thawed| *thawed).await;
+    };
+    tokio::select! { () = saying => {}, () = hearing => {} }
+}
+
+/// Freezes a claim of the job `held` where it says `word`, cancels the job by another process, and gives how the
+/// claim ends once it goes on.
+async fn claim_frozen_at(word: &'static str, options: &str) -> (Result<bool, RecordError>, Store, Store) {
+    let place = postgres::place().expect("PostgreSQL");
+    let config: tokio_postgres::Config = place.url.parse().expect("a URL");
+    let awake = Store::open(Target::Postgres(place.url.clone(), place.schema.clone())).await.expect("opens");
+    awake.enqueue(new_job("held", &["alpha"], 0)).await.expect("queues");
+
+    let mut ice = Ice::before(&place.url, word).await;
+    let user = config.get_user().unwrap_or("papertape");
+    let name = config.get_dbname().unwrap_or("postgres");
+    let url = format!("postgres://{user}@127.0.0.1:{}/{name}?{options}", ice.port);
+    let stands = Store::open(Target::Postgres(url, place.schema)).await.expect("opens");
+    let claiming = tokio::spawn({
+        let stands = stands.clone();
+        async move { stands.claim("stands", LEASE, None).await.map(|claimed| claimed.is_some()) }
+    });
+    ice.frozen.wait_for(|frozen| *frozen).await.expect("it freezes");
+    let now = awake.cancel(&"held".into()).await.expect("nothing holds it for ever");
+    assert_eq!(now, Some(JobStatus::Cancelled), "the claim was never committed");
+    ice.thaw.send_replace(true);
+    (claiming.await.expect("no panic"), awake, stands)
+}
+
+/// Goal: what a process holds that stands still between two statements is free after a while; when it wakes up,
+/// its transaction is made anew, on what others have done meanwhile.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgres_a_frozen_transaction_is_made_anew() {
+    let soon = "options=-c%20idle_in_transaction_session_timeout%3D1s";
+    let (claimed, awake, stands) = claim_frozen_at("INSERT INTO", soon).await;
+    assert!(!claimed.expect("it is no failure"), "there is nothing left to claim");
+    awake.enqueue(new_job("next", &["alpha"], 1)).await.expect("queues");
+    assert!(stands.claim("stands", LEASE, None).await.expect("claims").is_some(), "it goes on");
+}
+
+/// Goal: the same without anything that the user has set; and of a commit that cannot be known to have come the
+/// process is told that it failed, rather than that it was done.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgres_a_frozen_commit_fails() {
+    let (claimed, awake, stands) = claim_frozen_at("COMMIT", "").await;
+    assert!(matches!(claimed, Err(RecordError::Database(_))), "{claimed:?}");
+    awake.enqueue(new_job("next", &["alpha"], 1)).await.expect("queues");
+    assert!(stands.claim("stands", LEASE, None).await.expect("claims").is_some(), "it goes on");
+}
