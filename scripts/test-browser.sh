@@ -3,6 +3,7 @@
 # built here; CHROMIUM another browser than the system's. With SCREENSHOTS=1 the pictures of docs/ are taken
 # anew.
 set -euo pipefail
+export NO_PROXY=127.0.0.1,localhost no_proxy=127.0.0.1,localhost
 cd "$(dirname "$0")/.."
 
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")

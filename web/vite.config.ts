@@ -26,5 +26,8 @@ export default defineConfig({
     include: ['src/**/*.test.{ts,tsx}'],
     setupFiles: ['src/test/setup.ts'],
     restoreMocks: true,
+    // For what hangs: a busy machine may take its time.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 })

@@ -68,6 +68,12 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0008_logins.sql"),
         postgres: include_str!("../migrations/postgres/0008_logins.sql"),
     },
+    Migration {
+        version: 9,
+        name: "texts_to_index",
+        sqlite: include_str!("../migrations/sqlite/0009_texts_to_index.sql"),
+        postgres: include_str!("../migrations/postgres/0009_texts_to_index.sql"),
+    },
 ];
 
 const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_version (

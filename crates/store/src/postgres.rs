@@ -17,6 +17,7 @@ use papertape_core::ports::BoxFuture;
 use rust_decimal::Decimal;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tls::Way;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
@@ -27,8 +28,12 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
 /// The most connections of one process.
 const CONNECTIONS: usize = 16;
-/// How often a transaction is begun anew that met another one's locks crosswise.
-const TRIES: u32 = 8;
+/// How often a transaction is begun anew that met another one's locks crosswise, or whose connection broke.
+const TRIES: u32 = 12;
+/// How long to wait before it is where the server is away: twice as long each time, up to the most. Some 15 s in
+/// all: a server that is started again is there by then.
+const AWAY: Duration = Duration::from_millis(50);
+const AWAY_MOST: Duration = Duration::from_secs(2);
 /// What every connection says first, after its schema. A process that stands still in a transaction (suspended,
 /// or on a machine that is) would keep its locks, so that others could neither take over its jobs nor wake it up:
 /// after so long the server ends its connection, and what it held is free. Who has set a limit, by the URL's
@@ -200,7 +205,14 @@ impl Engine {
         F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync,
     {
         for attempt in 1.. {
-            let mut client = self.pool.get().await.map_err(pool_error)?;
+            let mut client = match self.pool.get().await {
+                Ok(client) => client,
+                Err(error) if attempt < TRIES && is_away(&error) => {
+                    tokio::time::sleep(pause(attempt)).await;
+                    continue;
+                }
+                Err(error) => return Err(pool_error(error)),
+            };
             let begun = client.build_transaction().isolation_level(isolation).read_only(read_only).start();
             let transaction = match begun.await {
                 Ok(transaction) => transaction,
@@ -398,10 +410,33 @@ fn from_postgres(row: &tokio_postgres::Row) -> Result<Row, StoreError> {
 /// Of a statement before the commit: the transaction is undone, and may succeed if it is begun anew, on
 /// another connection where this one is gone.
 fn is_passing(error: &tokio_postgres::Error) -> bool {
-    is_undone(error)
-        || error.is_closed()
-        || matches!(error.code(), Some(code) if *code == SqlState::ADMIN_SHUTDOWN
-            || *code == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT)
+    is_undone(error) || error.is_closed() || error.code().is_some_and(is_going)
+}
+
+/// The server ends a connection, or lets nobody in for now.
+fn is_going(code: &SqlState) -> bool {
+    [
+        SqlState::ADMIN_SHUTDOWN,
+        SqlState::CRASH_SHUTDOWN,
+        SqlState::CANNOT_CONNECT_NOW,
+        SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+        SqlState::TOO_MANY_CONNECTIONS,
+    ]
+    .contains(code)
+}
+
+/// No connection is to be had for now: the server is away, or going, or coming.
+fn is_away(error: &deadpool_postgres::PoolError) -> bool {
+    match error {
+        // What the server itself has said is passing or not; that nobody answers is.
+        deadpool_postgres::PoolError::Backend(error) => error.code().is_none_or(is_going),
+        _ => false,
+    }
+}
+
+/// How long to wait before the next try.
+fn pause(attempt: u32) -> Duration {
+    AWAY.saturating_mul(1 << attempt.min(16)).min(AWAY_MOST)
 }
 
 /// Of any statement, the commit too, of which nobody could say otherwise what became of it: the transaction met

@@ -57,6 +57,9 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
+/** How long a busy machine may take for it. */
+const PATIENT = { timeout: 20_000 }
+
 /** A line that tells one event and then nothing, and is never closed. */
 const silent = () =>
   new HttpResponse(
@@ -76,7 +79,7 @@ it('gives up a line that is silent for longer than the server ever is', async ()
   await vi.waitUntil(async () => {
     await vi.advanceTimersByTimeAsync(1)
     return events.length === 1
-  })
+  }, PATIENT)
   await vi.advanceTimersByTimeAsync(41_000)
   expect(await told).toBe('broken')
 })
@@ -93,7 +96,7 @@ it('gives the line back while nobody sees the page, and asks again when somebody
   await vi.waitUntil(async () => {
     await vi.advanceTimersByTimeAsync(1)
     return first.events.length === 1
-  })
+  }, PATIENT)
   turn(true)
   await vi.advanceTimersByTimeAsync(11_000)
   await told

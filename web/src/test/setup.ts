@@ -1,7 +1,10 @@
 // What a browser has and jsdom has not, and the network that tests speak with.
-import { cleanup } from '@testing-library/react'
+import { cleanup, configure } from '@testing-library/react'
 import { afterAll, afterEach, beforeAll } from 'vitest'
 import { network } from './network'
+
+// A busy machine may take its time; a test that passes never does.
+configure({ asyncUtilTimeout: 20_000 })
 
 class Observed {
   observe() {}

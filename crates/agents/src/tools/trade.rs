@@ -177,7 +177,8 @@ pub fn position_row(entry: &BookEntry) -> Option<Implied> {
         action_id: entry.action_id?,
         action_type: action.as_str().to_owned(),
         symbol: entry.symbol.clone().filter(|_| action != ActionType::NoTrade),
-        amount: entry.amount.map_or(Quantity::ZERO, Quantity::abs),
+        // Of a short position's split and dividend below zero: a dividend that was paid is none that was received.
+        amount: entry.amount.unwrap_or(Quantity::ZERO),
         price: entry.price,
         cash: entry.cash,
         portfolio_value: entry.portfolio_value,

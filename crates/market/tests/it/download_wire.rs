@@ -33,9 +33,10 @@ async fn a_slow_source_is_given_up_in_time() {
 #[tokio::test]
 async fn without_a_way_to_the_source_the_download_ends() {
     let mut stage = Stage::new(SourceName::Stooq, NOW, []).await;
-    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback can be bound");
-    stage.config.stooq.base_url = format!("http://{}/", free.local_addr().expect("has one"));
-    drop(free);
+    // A port that nobody else is given, and that nobody listens at.
+    let silent = tokio::net::TcpSocket::new_v4().expect("a socket");
+    silent.bind("127.0.0.1:0".parse().expect("an address")).expect("loopback can be bound");
+    stage.config.stooq.base_url = format!("http://{}/", silent.local_addr().expect("has one"));
     let report = stage.run(&order()).await;
     let Some(ended @ Ended::Unreachable(_)) = &report.ended else { panic!("{report:?}") };
     assert!(ended.can_go_on() && report.in_state(State::Missing).count() == 2);

@@ -11,6 +11,7 @@ use anyhow::{Context as _, Result};
 use papertape_core::id::JobId;
 use papertape_core::ports::Queue as _;
 use papertape_runtime::assist::is_assistants;
+use papertape_runtime::worker::SIMULATE;
 use papertape_store::{JobFilter, PageRequest, StoreError};
 
 /// How a command that writes comes to the record.
@@ -99,8 +100,13 @@ fn there_is_a_record(config: &Config) -> Result<()> {
     Ok(())
 }
 
-/// The job that is named, where `latest` is the newest that trades.
+/// The job that is named, where `latest` is the newest backtest; a profile where there is none.
 pub(super) async fn job_named(app: &App, job: &str) -> Result<JobId> {
+    if job == "latest"
+        && let Some(found) = latest(app, |kind| kind == SIMULATE).await?
+    {
+        return Ok(found);
+    }
     named(app, job, |kind| !is_assistants(kind)).await
 }
 

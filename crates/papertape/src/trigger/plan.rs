@@ -63,6 +63,7 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<Planned, Trigge
         let range = format!("from {} to {}", config.start_date, config.end_date);
         return Err(bad("end_date", format!("the dataset has no trading day {range}")));
     }
+    warnings.extend(beyond(&dataset, config.start_date, config.end_date));
     for agent in config.agents.iter().filter(|agent| !agent.tools.is_empty()) {
         warnings.push(format!(
             "{} uses outside tools: what they answer is not bounded in time, so its results carry \
@@ -72,6 +73,22 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<Planned, Trigge
     }
     let kind = if request.profile { PROFILE } else { SIMULATE };
     Ok(Planned { config, days, texts: texts.into_values().collect(), warnings, supersedes, kind })
+}
+
+/// What is to be said where the days that are asked for begin before the dataset's, or end after them. Days of one
+/// week are passed over: they may be a holiday.
+fn beyond(dataset: &Dataset, start: Date, end: Date) -> Option<String> {
+    let (first, last) = (dataset.days().first()?.date, dataset.days().last()?.date);
+    let week = jiff::ToSpan::days(7);
+    let is_early = start.checked_add(week).is_ok_and(|start| start < first);
+    let is_late = last.checked_add(week).is_ok_and(|last| last < end);
+    (is_early || is_late).then(|| {
+        format!(
+            "the dataset {} has days from {first} to {last}: of what was asked for, {start} to {end}, the rest is \
+             not run",
+            dataset.name()
+        )
+    })
 }
 
 /// The market's rules: those that the request names, else those that the dataset is traded by, else the

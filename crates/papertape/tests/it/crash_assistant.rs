@@ -27,7 +27,7 @@ use std::time::Duration;
 /// So many records are at work at a time.
 const SIDE_BY_SIDE: usize = 4;
 /// How long a lease of a job beside the one under test lasts, unless it is renewed.
-const BRIEF: Duration = Duration::from_secs(1);
+const BRIEF: Duration = Duration::from_secs(3);
 /// What is asked for, that a plan needs a run, two readers of it and a search.
 const WORK: &str = "Backtest house::momentum on AAPL from 2012-10-01 to 2012-10-02, compare it with buy and \
     hold, search memory for AAPL";
@@ -181,7 +181,8 @@ impl Others {
         let services = Services { queue: Arc::new(queue), ..app.services.clone() };
         let options = WorkerOptions {
             owner: format!("others-{}", std::process::id()),
-            lease_for: Duration::from_secs(60),
+            // Renewed three times in each.
+            lease_for: BRIEF,
             // Each look lists jobs: often enough to lose no time, seldom enough to leave it to the work.
             poll_every: Duration::from_millis(20),
             parallel_jobs: 2,

@@ -200,7 +200,7 @@ async fn insert_message(
         .await?
         .ok_or_else(|| StoreError::inconsistent(format!("the message of {} has no text", origin.path)))?
         .get()?;
-    search::index(db, content_id).await?;
+    search::behind::later(db, content_id).await?;
     let index = head.message();
     let event = json!({
         "session": head.id, "agent": head.agent, "date": head.date, "path": origin.path,

@@ -4,13 +4,22 @@
 use super::connection::SqliteDb;
 use crate::db::Db;
 use crate::error::StoreError;
+use crate::search::behind;
 use rusqlite::Connection;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// The most tasks of one transaction, so that the first does not wait for ever.
 const GROUP: usize = 256;
+/// How long nothing may come before the index of words is brought up to date.
+const IDLE: Duration = Duration::from_millis(200);
+/// The index falls behind by so many rows at most, of whatever tables: some hundred messages. What it has not
+/// come to, each search has to read.
+const BEHIND: u64 = 4096;
+/// So many texts are indexed in one transaction: a task that comes meanwhile waits for no more.
+const TEXTS: usize = 64;
 
 /// Work to be done in a transaction.
 pub(super) trait Task: Send {
@@ -62,13 +71,60 @@ impl Drop for Writer {
 }
 
 fn work(mut connection: Connection, queue: &Receiver<Box<dyn Task>>) {
-    while let Ok(first) = queue.recv() {
-        let mut group = vec![first];
-        group.extend(queue.try_iter().take(GROUP - 1));
-        transact(&mut connection, group);
+    // What an earlier process has left for later is done first.
+    let mut is_behind = true;
+    let mut up_to_date_at = connection.total_changes();
+    let mut patience = IDLE;
+    loop {
+        let next = match is_behind {
+            true => queue.recv_timeout(patience),
+            false => queue.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        patience = IDLE;
+        match next {
+            Ok(first) => {
+                let mut group = vec![first];
+                group.extend(queue.try_iter().take(GROUP - 1));
+                transact(&mut connection, group);
+                is_behind = true;
+                if connection.total_changes() - up_to_date_at >= BEHIND {
+                    while catch_up(&mut connection) {}
+                    up_to_date_at = connection.total_changes();
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                is_behind = catch_up(&mut connection);
+                patience = Duration::ZERO;
+                up_to_date_at = connection.total_changes();
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
     }
+    while catch_up(&mut connection) {}
     // Leaves one file behind instead of three.
     let _ = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+}
+
+/// Brings the index of words on. `false`: that is all for now.
+fn catch_up(connection: &mut Connection) -> bool {
+    let caught_up = run(connection, "BEGIN IMMEDIATE").and_then(|()| {
+        let done = super::ready(Box::pin(behind::catch_up(&mut SqliteDb::new(connection), TEXTS)));
+        match done {
+            Ok(count) => commit(connection).map(|()| count),
+            Err(error) => {
+                let _ = run(connection, "ROLLBACK");
+                Err(error)
+            }
+        }
+    });
+    match caught_up {
+        Ok(count) => count == TEXTS,
+        Err(error) => {
+            // Searches read the texts themselves meanwhile.
+            tracing::warn!(error = %error, "the index of words stays behind for now");
+            false
+        }
+    }
 }
 
 fn transact(connection: &mut Connection, mut group: Vec<Box<dyn Task>>) {

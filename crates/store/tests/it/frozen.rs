@@ -34,40 +34,66 @@ impl Ice {
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let way = (word, freezing.clone(), thawed.clone());
-                match &server.get_hosts()[0] {
-                    Host::Unix(folder) => {
-                        let to = UnixStream::connect(folder.join(".s.PGSQL.5432")).await.expect("connects");
-                        tokio::spawn(between(client, to, way));
-                    }
-                    Host::Tcp(host) => {
-                        let port = server.get_ports().first().copied().unwrap_or(5432);
-                        let to = TcpStream::connect((host.as_str(), port)).await.expect("connects");
-                        tokio::spawn(between(client, to, way));
-                    }
-                }
+                tokio::spawn(between(client, reach(&server).await, way));
             }
         });
         Self { port, frozen, thaw }
     }
 }
 
+/// Both ways of a connection.
+trait Both: AsyncRead + AsyncWrite + Unpin + Send {}
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> Both for T {}
+
+async fn reach(server: &tokio_postgres::Config) -> Box<dyn Both> {
+    match &server.get_hosts()[0] {
+        Host::Unix(folder) => {
+            Box::new(UnixStream::connect(folder.join(".s.PGSQL.5432")).await.expect("connects"))
+        }
+        Host::Tcp(host) => {
+            let port = server.get_ports().first().copied().unwrap_or(5432);
+            Box::new(TcpStream::connect((host.as_str(), port)).await.expect("connects"))
+        }
+    }
+}
+
+/// The URL of the same database by another port of this machine.
+fn by(port: u16, url: &str, options: &str) -> String {
+    let config: tokio_postgres::Config = url.parse().expect("a URL");
+    let user = config.get_user().unwrap_or("papertape");
+    let name = config.get_dbname().unwrap_or("postgres");
+    format!("postgres://{user}@127.0.0.1:{port}/{name}?{options}")
+}
+
+/// Where a text stands among bytes.
+fn find(bytes: &[u8], text: &str) -> Option<usize> {
+    bytes.windows(text.len()).position(|part| part == text.as_bytes())
+}
+
 async fn between(
     client: TcpStream,
-    server: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    server: Box<dyn Both>,
     (word, freezing, mut thawed): (&'static str, watch::Sender<bool>, watch::Receiver<bool>),
 ) {
     let (mut from_client, mut to_client) = client.into_split();
     let (mut from_server, mut to_server) = tokio::io::split(server);
-    let mut words = vec![0; 1 << 16];
     let mut thawed_too = thawed.clone();
-    let mut claims = false;
     let saying = async {
+        let mut words = vec![0; 1 << 16];
+        let (mut claims, mut has_frozen) = (false, false);
+        // What was said lately: a word may come in two parts.
+        let mut heard = Vec::new();
         while let Ok(read @ 1..) = from_client.read(&mut words).await {
-            let says = |word: &str| words[..read].windows(word.len()).any(|part| part == word.as_bytes());
-            if claims && says(word) && !freezing.send_replace(true) {
+            heard.extend_from_slice(&words[..read]);
+            if !claims && let Some(at) = find(&heard, CLAIMS) {
+                claims = true;
+                heard.drain(..at);
+            }
+            if claims && !has_frozen && find(&heard, word).is_some() && !freezing.send_replace(true) {
+                has_frozen = true;
                 thawed.wait_for(|thawed| *thawed).await.expect("somebody thaws it");
             }
-            claims |= says(CLAIMS);
+            heard.drain(..heard.len().saturating_sub(CLAIMS.len()));
             if to_server.write_all(&words[..read]).await.is_err() {
                 break;
             }
@@ -90,14 +116,11 @@ async fn between(
 /// claim ends once it goes on.
 async fn claim_frozen_at(word: &'static str, options: &str) -> (Result<bool, RecordError>, Store, Store) {
     let place = postgres::place().expect("PostgreSQL");
-    let config: tokio_postgres::Config = place.url.parse().expect("a URL");
     let awake = Store::open(Target::Postgres(place.url.clone(), place.schema.clone())).await.expect("opens");
     awake.enqueue(new_job("held", &["alpha"], 0)).await.expect("queues");
 
     let mut ice = Ice::before(&place.url, word).await;
-    let user = config.get_user().unwrap_or("papertape");
-    let name = config.get_dbname().unwrap_or("postgres");
-    let url = format!("postgres://{user}@127.0.0.1:{}/{name}?{options}", ice.port);
+    let url = by(ice.port, &place.url, options);
     let stands = Store::open(Target::Postgres(url, place.schema)).await.expect("opens");
     let claiming = tokio::spawn({
         let stands = stands.clone();
@@ -129,4 +152,50 @@ async fn postgres_a_frozen_commit_fails() {
     assert!(matches!(claimed, Err(RecordError::Database(_))), "{claimed:?}");
     awake.enqueue(new_job("next", &["alpha"], 1)).await.expect("queues");
     assert!(stands.claim("stands", LEASE, None).await.expect("claims").is_some(), "it goes on");
+}
+
+/// Goal: a server that is away for a while, as one is that is started again, costs nothing: who writes and who reads
+/// waits until it is there again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgres_that_is_away_for_a_while_is_waited_for() {
+    let place = postgres::place().expect("PostgreSQL");
+    let server: tokio_postgres::Config = place.url.parse().expect("a URL");
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let (is_away, away) = watch::channel(false);
+    let (turning_away, mut turned_away) = watch::channel(0);
+    tokio::spawn(async move {
+        while let Ok((mut client, _)) = listener.accept().await {
+            if *away.borrow() {
+                drop(client);
+                turning_away.send_modify(|times| *times += 1);
+                continue;
+            }
+            let (mut server, mut away) = (reach(&server).await, away.clone());
+            tokio::spawn(async move {
+                tokio::select! {
+                    _ = tokio::io::copy_bidirectional(&mut client, &mut server) => {}
+                    _ = away.wait_for(|away| *away) => {}
+                }
+            });
+        }
+    });
+    let target = Target::Postgres(by(port, &place.url, ""), place.schema);
+    let store = Store::open(target).await.expect("opens");
+    store.enqueue(new_job("first", &["alpha"], 0)).await.expect("queues");
+
+    is_away.send_replace(true);
+    let writing = tokio::spawn({
+        let store = store.clone();
+        async move { store.enqueue(new_job("second", &["alpha"], 1)).await }
+    });
+    let reading = tokio::spawn({
+        let store = store.clone();
+        async move { store.job(&"first".into()).await }
+    });
+    turned_away.wait_for(|times| *times >= 2).await.expect("they try");
+    is_away.send_replace(false);
+    writing.await.expect("no panic").expect("is written");
+    assert!(reading.await.expect("no panic").expect("is read").is_some());
+    assert!(store.job(&"second".into()).await.expect("reads").is_some());
 }

@@ -72,3 +72,46 @@ async fn found(store: &Store, job: Option<&str>, q: &str) -> Vec<usize> {
         }
     }
 }
+
+/// What the index has not come to yet, and the row that says so.
+const TO_INDEX: &str = "SELECT count(*) FROM texts_to_index";
+
+/// Goal: a text is found from its commit on, once, whether the index has come to it, has it waiting, or has it and
+/// finds it waiting all the same; a store that is closed has nothing waiting.
+#[tokio::test]
+async fn what_the_index_has_not_come_to_is_found() {
+    let place = Place::sqlite();
+    let store = place.store().await;
+    store.enqueue(new_job("first", &[], 0)).await.expect("queues");
+    let lease = claim(&store, "first").await;
+    for number in 0..3 {
+        let agent = format!("agent-{number:02}").into();
+        let new = NewSession { agent, date: date("2012-03-01"), at: at(number) };
+        let session = store.open_session(&lease, new).await.expect("opens").id;
+        for turn in 1..=40 {
+            let words = format!("{number} {turn} everywhere 贵州茅台 turn{number}x{turn}");
+            let writes = said(&format!("solo#1/message#{turn}"), &words);
+            store.commit(commit(&lease, session, writes)).await.expect("commits");
+            let asked = format!("turn{number}x{turn} 茅台");
+            assert_eq!(found(&store, None, &asked).await, [number as usize], "{asked}");
+        }
+    }
+    let check = async |store: &Store, when: &str| {
+        assert_eq!(found(store, None, "everywhere").await, [0, 1, 2], "{when}");
+        assert_eq!(found(store, Some("first"), "1 turn1x7 台").await, [1], "{when}");
+        assert_eq!(found(store, None, "turn1x7 turn1x8").await, Vec::<usize>::new(), "{when}");
+    };
+    check(&store, "while it is written").await;
+    drop(store);
+    assert_eq!(place.number(TO_INDEX).await, 0, "it is closed");
+
+    // As an earlier process leaves it that was killed: some that are new, some that are not.
+    place.edit("INSERT INTO texts_to_index (text_id) SELECT id FROM texts WHERE id % 2 = 0").await;
+    place.edit("DELETE FROM text_search_docsize WHERE id % 4 = 0").await;
+    let reading = Store::open_read_only(place.target.clone()).await.expect("opens");
+    check(&reading, "left by another").await;
+    drop(reading);
+    drop(place.store().await);
+    assert_eq!(place.number(TO_INDEX).await, 0, "the next one does it");
+    check(&place.store().await, "caught up").await;
+}

@@ -82,6 +82,7 @@ impl ModelServer {
             default: Box::new(default),
             embedder: Mutex::default(),
             requests: Mutex::default(),
+            deciding: Mutex::default(),
             latency: Mutex::new(Duration::ZERO),
             version: watch::Sender::new(0),
             released: watch::Sender::new(0),
@@ -191,6 +192,8 @@ struct Shared {
     default: Fallback,
     embedder: Mutex<Option<Embedder>>,
     requests: Mutex<Vec<Recorded>>,
+    /// Held while a request gets its answer and its place.
+    deciding: Mutex<()>,
     latency: Mutex<Duration>,
     version: watch::Sender<u64>,
     released: watch::Sender<u64>,
@@ -200,14 +203,18 @@ impl Shared {
     /// Keeps the request and says what to answer, in one step, so that the order of the script is
     /// the order of the record.
     fn receive(&self, path: String, headers: Vec<(String, String)>, body: Value) -> (usize, ScriptedAnswer) {
-        let (at, queued) = {
+        let _one_at_a_time = lock(&self.deciding);
+        let queued = lock(&self.queue).pop_front();
+        // Before anybody can see the request: who has waited for it changes what comes after it.
+        let answer = queued.unwrap_or_else(|| (self.default)(&body));
+        let at = {
             let mut requests = lock(&self.requests);
-            let request = recorded(&requests, path, headers, body.clone());
+            let request = recorded(&requests, path, headers, body);
             requests.push(request);
-            (requests.len() - 1, lock(&self.queue).pop_front())
+            requests.len() - 1
         };
         self.version.send_modify(|version| *version += 1);
-        (at, queued.unwrap_or_else(|| (self.default)(&body)))
+        (at, answer)
     }
 
     /// Keeps a request that no script answers, and that is answered at once.

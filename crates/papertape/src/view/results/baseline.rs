@@ -1,10 +1,11 @@
 //! What doing next to nothing would have come to, under the same rules: the same data, days, symbols,
 //! market and money, through the same books.
 //!
-//! * `buy_and_hold`: at the first open the starting value is divided into equal parts, one a symbol
-//!   that has an open; each buys what it can, and is held. Dividends stay cash.
-//! * `equal_weight`: the same at the first open, and again at the first open of every calendar month:
-//!   what is above its part of the portfolio value is sold, then what is below is bought.
+//! * `buy_and_hold`: the starting value is divided into equal parts, one a symbol of the run; each buys what it can
+//!   at its symbol's first open, and is held. The part of a symbol that is not traded yet, or never, stays cash, as
+//!   dividends do.
+//! * `equal_weight`: at the first day of every calendar month on which anything has an open, each symbol that has one
+//!   is brought to an equal part of the portfolio value: what is above it is sold, then what is below is bought.
 //!
 //! A part P buys `floor((P - m) / (open x (1 + s) x (1 + f)))` units, in whole lots or 8 decimals as the
 //! market has it; s is the slippage, f the fee, both as rates, m the least fee.
@@ -121,19 +122,29 @@ fn run(
     let mut days = Vec::with_capacity(dates.len());
     let mut entries: Vec<BookEntry> = Vec::new();
     let mut month = None;
+    let mut to_buy = symbols.clone();
     for day in dates.iter().filter_map(|date| dataset.day(*date)) {
         let at_open = dataset.view(day.open);
         let opens = opens(&at_open, symbols);
         let actions = due(dataset, &books, &at_open, day.date, symbols);
         let before = broker::pre(&mut books, day.date, &opens, &BTreeMap::new(), &actions)?;
         entries.extend(before.entries);
-        let is_due = match strategy {
-            Strategy::BuyAndHold => month.is_none(),
-            Strategy::EqualWeight => month != Some((day.date.year(), day.date.month())),
-        };
-        month = Some((day.date.year(), day.date.month()));
-        if is_due {
-            entries.extend(rebalance(&mut books, day.date, &opens)?);
+        match strategy {
+            Strategy::BuyAndHold => {
+                let part = Money(initial.0 / Decimal::from(symbols.len().max(1)));
+                for (symbol, open) in opens.iter().filter(|(symbol, _)| to_buy.remove(*symbol)) {
+                    let affordable = affordable(market, Money(part.0.min(books.account().cash().0)), *open);
+                    let quote = Quote::at(symbol.clone(), day.date, *open);
+                    order(&mut books, &mut entries, quote, Side::Buy, affordable)?;
+                }
+            }
+            Strategy::EqualWeight => {
+                let this = Some((day.date.year(), day.date.month()));
+                if month != this && !opens.is_empty() {
+                    month = this;
+                    entries.extend(rebalance(&mut books, day.date, &opens)?);
+                }
+            }
         }
         let bars = bars(&dataset.view(day.close), symbols);
         entries.extend(broker::bar(&mut books, day.date, &bars)?.entries);
@@ -162,15 +173,12 @@ fn run(
     })
 }
 
-/// Brings every symbol that has an open to its equal part of the portfolio value: sales first.
+/// Brings every symbol that has an open to its equal part of the portfolio value: sales first. There is one.
 fn rebalance(
     books: &mut Books,
     day: Date,
     opens: &BTreeMap<Symbol, Price>,
 ) -> Result<Vec<BookEntry>, LedgerError> {
-    if opens.is_empty() {
-        return Ok(Vec::new());
-    }
     let part = Money(books.portfolio_value()?.0 / Decimal::from(opens.len()));
     let mut entries = Vec::new();
     let targets: Vec<(&Symbol, Price, Decimal)> = opens
@@ -301,6 +309,37 @@ mod tests {
                 run(&dataset, &symbols, &MarketProfile::us_equity(), cash, &[day], strategy).expect("runs");
             let [close] = &result.daily_portfolio_values[..] else { panic!("one day") };
             assert_eq!(close.portfolio_value.to_string(), number(expected).to_string());
+        }
+    }
+
+    /// Goal: what is listed later is bought when it is, with its own part of the money; until then nothing is done
+    /// with it, and a run that begins before anything is traded has its baseline all the same.
+    #[test]
+    fn what_is_listed_later_is_bought_then() {
+        let dataset = Catalogue::bundled().open("us-daily-2000-2013").expect("bundled");
+        // FB's first day is 2012-05-18.
+        let run = |from: i8, symbols: &[&str], strategy| {
+            let dates = dates(&dataset, jiff::civil::date(2012, 5, from), jiff::civil::date(2012, 6, 15));
+            let symbols = symbols.iter().copied().map(Symbol::from).collect();
+            let cash = Money::from(100_000);
+            let result = run(&dataset, &symbols, &MarketProfile::us_equity(), cash, &dates, strategy);
+            let values = result.expect("runs").daily_portfolio_values;
+            values.iter().map(|day| day.portfolio_value).collect::<Vec<_>>()
+        };
+        for strategy in [Strategy::BuyAndHold, Strategy::EqualWeight] {
+            let (early, late) = (run(16, &["FB"], strategy), run(18, &["FB"], strategy));
+            assert_eq!(early[..2], [100_000.0, 100_000.0], "it is not traded yet");
+            assert_eq!(early[2..], late, "{strategy:?}");
+            assert!(late[late.len() - 1] < 80_000.0, "{late:?}");
+        }
+        let (both, aapl, fb) = (
+            run(16, &["AAPL", "FB"], Strategy::BuyAndHold),
+            run(16, &["AAPL"], Strategy::BuyAndHold),
+            run(16, &["FB"], Strategy::BuyAndHold),
+        );
+        for ((both, aapl), fb) in both.iter().zip(aapl).zip(fb) {
+            // Half of each, but for what whole shares leave over.
+            assert!((both - (aapl + fb) / 2.0).abs() < 700.0, "{both} of {aapl} and {fb}");
         }
     }
 

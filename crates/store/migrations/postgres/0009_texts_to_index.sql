@@ -1,0 +1,2 @@
+-- SQLite keeps a list here of texts that its index of words has not come to yet. PostgreSQL's index keeps one by
+-- itself.
