@@ -3,7 +3,6 @@
 # answer may be a 5xx, have another shape or status than documented, or take what the document forbids.
 # Seed and number of examples are fixed. PAPERTAPE names another binary to test than the one built here.
 set -euo pipefail
-export NO_PROXY=127.0.0.1,localhost no_proxy=127.0.0.1,localhost
 cd "$(dirname "$0")/.."
 
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")

@@ -3,7 +3,6 @@
 # built here; CHROMIUM another browser than the system's. With SCREENSHOTS=1 the pictures of docs/ are taken
 # anew.
 set -euo pipefail
-export NO_PROXY=127.0.0.1,localhost no_proxy=127.0.0.1,localhost
 cd "$(dirname "$0")/.."
 
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
@@ -25,4 +24,4 @@ if [ -z "${PAPERTAPE:-}" ]; then
 fi
 export PAPERTAPE CHROMIUM="$browser"
 cd web
-exec node --test --test-concurrency=1 --test-reporter=spec e2e/*.test.mjs
+exec node --test --test-concurrency=1 --test-timeout=240000 --test-reporter=spec e2e/*.test.mjs

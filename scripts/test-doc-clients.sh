@@ -2,7 +2,6 @@
 # Runs the documentation's client examples against the real server: each must trigger a simulation, wait for
 # it, and print the same results and reasoning. PAPERTAPE names another binary than the one built here.
 set -euo pipefail
-export NO_PROXY=127.0.0.1,localhost no_proxy=127.0.0.1,localhost
 cd "$(dirname "$0")/.."
 
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")

@@ -6,6 +6,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# Tests speak to servers of their own on loopback, whatever proxy there is for the rest of the world.
+export NO_PROXY="127.0.0.1,localhost${NO_PROXY:+,$NO_PROXY}" no_proxy="127.0.0.1,localhost${no_proxy:+,$no_proxy}"
+
 wanted=" $* "
 logs="${CARGO_TARGET_DIR:-target}/test-logs"
 junit=target/nextest/ci/junit.xml

@@ -50,8 +50,8 @@ test('a run is started from the form, watched while it runs, stopped and resumed
   }
   world.models.release()
   await resume.click()
-  await page.getByText(/\b(\d+) of \1 model-days/).waitFor()
   await world.ended(id, 'completed')
+  await page.getByText(/\b(\d+) of \1 model-days/).waitFor()
   await page.getByRole('table').getByText('lab::scripted').waitFor()
 
   await page.getByRole('group', { name: 'Days of lab::scripted' }).getByRole('link').first().click()

@@ -188,6 +188,7 @@ impl Plan<'_> {
                 let message = format!("{} has no completed job to go on from; give a start_date", agent.name);
                 return Err(bad("start_date", message));
             };
+            self.same_ground(config, agent, &newest.job).await?;
             let end = config.end_date;
             let next = newest.date.tomorrow().map_err(|error| bad("end_date", error.to_string()))?;
             if next > end {
@@ -201,6 +202,43 @@ impl Plan<'_> {
             config.continues.insert(agent.name.clone(), continues);
         }
         config.start_date = first.unwrap_or(config.end_date);
+        if self.request.initial_cash.is_some() {
+            self.warnings.push(
+                "initial_cash is not used: each model goes on with the account that its newest job left"
+                    .to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    /// An account goes on only where it can be marked and traded as before: over the same data, by the same rules.
+    async fn same_ground(
+        &self,
+        config: &SimulationConfig,
+        agent: &AgentConfig,
+        job: &JobId,
+    ) -> Result<(), TriggerError> {
+        let row = self.app.services.queue.job(job).await.map_err(anyhow::Error::from)?;
+        let before = row.and_then(|row| serde_json::from_value::<SimulationConfig>(row.config).ok());
+        let Some(before) = before else {
+            return Err(anyhow::anyhow!("job {job} has no config of a simulation").into());
+        };
+        let differs = |what: &str, before: &str, now: &str| {
+            let name = &agent.name;
+            let message = format!(
+                "the newest job of {name}, {job}, is {what} {before}, not {now}: its account cannot go on there; give a \
+                 start_date"
+            );
+            Err(bad("start_date", message))
+        };
+        if before.dataset.name != config.dataset.name {
+            return differs("over", &before.dataset.name, &config.dataset.name);
+        }
+        if before.market != config.market {
+            let (old, new) = (&before.market.name, &config.market.name);
+            let new = if old == new { format!("{new} as it is configured now") } else { new.clone() };
+            return differs("in the market", old, &new);
+        }
         Ok(())
     }
 

@@ -47,6 +47,21 @@ async fn a_simulation_is_triggered() {
         json!({ "end_date": "2012-10-09", "models": ["house::buy_and_hold"], "symbols": ["AAPL", "IBM"] });
     let went_on = world.post("/simulate/trigger", &body).await.json();
     assert_eq!(went_on["continues"]["house::buy_and_hold"], json!({ "job": job, "date": "2012-10-08" }));
+    assert_eq!(went_on["warnings"], json!([]));
+    // An account goes on by the rules that it was traded by, with what it has.
+    let mut other = body;
+    other["initial_cash"] = json!(5);
+    let warned = world.post("/simulate/trigger", &other).await.json();
+    assert!(warned["warnings"][0].as_str().is_some_and(|text| text.starts_with("initial_cash")), "{warned}");
+    other["market"] = json!("crypto");
+    let refused = world.post("/simulate/trigger", &other).await;
+    assert_eq!(refused.status, 400, "{}", refused.text);
+    assert!(refused.text.contains("is in the market us_equity, not crypto"), "{}", refused.text);
+    // Days that the data do not have are not passed over in silence.
+    let body =
+        json!({ "start_date": "2013-02-25", "end_date": "2014-10-02", "models": ["house::buy_and_hold"] });
+    let warned = world.post("/simulate/trigger", &body).await.json();
+    assert!(warned["warnings"][0].as_str().is_some_and(|text| text.contains("to 2013-03-01")), "{warned}");
 }
 
 /// Goal: a queued job can be taken out, put back and run; who asks twice is told the state.
