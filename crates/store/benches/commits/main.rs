@@ -14,8 +14,9 @@ use papertape_testkit::bench::{Aim, Bench, ROUNDS, Series, Table, Unit, main as 
 use papertape_testkit::postgres;
 use std::time::Duration;
 
-/// How long each thing is measured in a round.
-const FOR: Duration = Duration::from_millis(1_000);
+/// How long each thing is measured in a round: long enough for what the index of words still owes at the end to be
+/// little beside what it has done.
+const FOR: Duration = Duration::from_secs(3);
 /// The same on PostgreSQL, where 64 clients take a while to have their statements prepared.
 const FOR_POSTGRES: Duration = Duration::from_secs(3);
 /// How many write side by side.
