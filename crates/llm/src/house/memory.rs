@@ -128,7 +128,9 @@ fn reflection(prompt: &str, language: Language, strategy: Strategy) -> Value {
     let days: i64 = fact("holding_days").parse().unwrap_or_default();
     let (symbol, side, cause) = (fact("symbol"), fact("side"), fact("cause"));
     let (lost, by_stop) = (pnl < Decimal::ZERO, cause == "stop");
-    let shown = pct.map_or_else(|| number::show(pnl), |pct| format!("{}%", number::show(pct)));
+    // What is lost is said without its sign.
+    let size = |figure: Decimal| number::show(if lost { figure.abs() } else { figure });
+    let shown = pct.map_or_else(|| size(pnl), |pct| format!("{}%", size(pct)));
     let summary = match (en, lost) {
         (true, true) => format!("{symbol} {side} lost {shown} in {days} days, closed by {cause}."),
         (true, false) => format!("{symbol} {side} made {shown} in {days} days, closed by {cause}."),
