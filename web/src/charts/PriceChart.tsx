@@ -54,7 +54,10 @@ export function PriceChart({ label, bars, fills = NONE, events = NO_EVENTS, span
     const chart = createChart(box.current, chartOptions(language === 'zh' ? 'zh-CN' : 'en-GB'))
     const up = resolved('--up')
     const down = resolved('--down')
-    const usual = { priceLineVisible: false, lastValueVisible: true }
+    const figures = new Intl.NumberFormat(language === 'zh' ? 'zh-CN' : 'en-GB', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
+    // Below the bars there is room for the volume, and no price.
+    const priceFormat = { type: 'custom', minMove: 0.01, formatter: (price: number) => (price < 0 ? '' : figures.format(price)) } as const
+    const usual = { priceLineVisible: false, lastValueVisible: true, priceFormat }
     const main = line
       ? chart.addSeries(LineSeries, { ...usual, color: resolved('--series-1'), lineWidth: 1 })
       : chart.addSeries(CandlestickSeries, { ...usual, upColor: up, downColor: down, wickUpColor: up, wickDownColor: down, borderVisible: false })

@@ -7,6 +7,7 @@ import { useNow } from '@/shared/now'
 import { useLiveJob } from '@/server/live'
 import { dataset as datasetQuery, dayResult, exposures as exposuresQuery, job as jobQuery, dayStatus, session as sessionQuery, sessionMemory, steps as stepsQuery, talk as talkQuery } from '@/server/queries'
 import { type DayResult, type Degradation, type Exposure, type GivenItem, type GivenMemory, hasStopped, type Instructions as Told, type Job, type Message, type Session, type Status, type Step } from '@/server/types'
+import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { useReasons } from '@/shared/i18n/codes'
 import { Segments, Tabs } from '@/shared/ui/parts'
@@ -81,8 +82,9 @@ export function SessionPage() {
 
 function NotBegun({ status, date, model }: { status: Status; date: string; model: string }) {
   const t = useText()
+  const format = useFormat()
   const detail = status.details.find((one) => one.date === date && one.model === model)
-  if (!detail) return <Empty title={t('session.no.day', { date })} />
+  if (!detail) return <Empty title={t('session.no.day', { date: format.day(date) })} />
   return (
     <Empty title={detail.status === 'skipped' ? t('session.skipped') : t('session.not.begun')}>
       <p className="second">{detail.error ?? (detail.status === 'skipped' ? t('session.skipped.why') : t('session.not.begun.why'))}</p>
