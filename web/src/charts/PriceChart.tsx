@@ -114,7 +114,7 @@ export function PriceChart({ label, bars, fills = NONE, events = NO_EVENTS, span
     }))
     for (const event of events) {
       const text = event.kind === 'split' ? t('chart.split', { ratio: ratioOf(event) }) : t('chart.dividend')
-      all.push({ time: event.date as Time, position: 'belowBar', shape: 'square', color: resolved(event.kind === 'split' ? '--warn' : '--baseline-1'), text, size: event.kind === 'split' ? 1 : 0.5 })
+      all.push({ time: event.date as Time, position: 'belowBar', shape: 'square', color: resolved(event.kind === 'split' ? '--amber' : '--baseline-1'), text, size: event.kind === 'split' ? 1 : 0.5 })
     }
     if (marked !== undefined && known.some((bar) => bar.date === marked)) all.push({ time: marked as Time, position: 'aboveBar', shape: 'circle', color: resolved('--accent'), text: format.day(marked) })
     all.sort((a, b) => String(a.time).localeCompare(String(b.time)))
