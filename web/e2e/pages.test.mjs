@@ -50,6 +50,8 @@ test('a run is started from the form, watched while it runs, stopped and resumed
   }
   world.models.release()
   await resume.click()
+  // The stream of a job that has not heard of it yet ends at once.
+  await resume.waitFor({ state: 'hidden' })
   await world.ended(id, 'completed')
   await page.getByText(/\b(\d+) of \1 model-days/).waitFor()
   await page.getByRole('table').getByText('lab::scripted').waitFor()
