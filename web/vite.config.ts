@@ -18,6 +18,8 @@ export default defineConfig({
     reportCompressedSize: false,
   },
   server: {
+    // A test reads the document of the API, which the server's tests keep.
+    fs: { allow: ['.', '../crates/papertape/tests/it/snapshots'] },
     proxy: Object.fromEntries([...api, ...rest].map((name) => [`/${name}`, { target: server }])),
   },
   test: {

@@ -50,6 +50,8 @@ test('a run is started from the form, watched while it runs, stopped and resumed
   }
   world.models.release()
   await resume.click()
+  // The stream of a job that has not heard of it yet ends at once.
+  await resume.waitFor({ state: 'hidden' })
   await world.ended(id, 'completed')
   await page.getByText(/\b(\d+) of \1 model-days/).waitFor()
   await page.getByRole('table').getByText('lab::scripted').waitFor()
@@ -73,9 +75,12 @@ test('a degraded session says so, and leads to the node', async () => {
   await page.getByRole('button', { name: 'AAPL · Bull' }).click()
   const node = page.locator('.node.degraded[aria-pressed="true"]')
   await node.getByText('Bull', { exact: true }).waitFor()
-  assert.match(await node.innerText(), /bull_researcher_/)
+  // A sentence, and the code in the title.
+  assert.match(await node.innerText(), /the provider refused the request/)
+  assert.match((await node.getAttribute('title')) ?? '', /bull_researcher_bad_request/)
   await page.getByRole('tab', { name: 'Provenance' }).click()
-  await page.getByText('degraded_synthesis').waitFor()
+  await page.getByText('a synthesis without all of the debate').waitFor()
+  await page.getByTitle('bull_researcher_bad_request').first().waitFor()
 })
 
 test('a fill leads back to its order, its decision, the data and the memory', async () => {
@@ -180,9 +185,9 @@ test('everything can be reached by the keyboard alone', async () => {
   await page.keyboard.press('ArrowRight')
   const second = await page.evaluate(() => document.activeElement?.getAttribute('href')?.split('/')[4])
   await page.keyboard.press('Enter')
-  await page.getByRole('heading', { name: second }).waitFor()
+  await page.locator(`h1 time[datetime="${second}"]`).waitFor()
   await page.keyboard.press(']')
-  await page.waitForFunction((day) => !document.querySelector('h1')?.textContent?.includes(day), second)
+  await page.waitForFunction((day) => (document.querySelector('h1 time')?.getAttribute('datetime') ?? day) !== day, second)
   await page.getByRole('tab', { name: /Conversation/ }).focus()
   await page.keyboard.press('ArrowRight')
   assert.match(await page.evaluate(() => document.activeElement?.textContent ?? ''), /^Orders/)

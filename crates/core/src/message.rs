@@ -393,6 +393,19 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::TimedOut,
+        Self::RateLimited,
+        Self::Unavailable,
+        Self::BadAnswer,
+        Self::EmptyAnswer,
+        Self::Unauthorised,
+        Self::BadRequest,
+        Self::ContextLength,
+        Self::ToolError,
+    ];
+
     /// As the record and state strings spell it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -9,7 +9,7 @@ mod quality;
 mod research;
 
 pub use quality::{DataQuality, QualityState, SampleQuality};
-pub use research::{Research, ResearchMode, ResearchStatus};
+pub use research::{Research, ResearchMode, ResearchStatus, UNREADABLE};
 
 use crate::id::Symbol;
 use serde::{Deserialize, Serialize};
@@ -57,12 +57,15 @@ impl Degradation {
     }
 }
 
+/// The end of a reason where the deadline passed.
+pub const TIMEOUT: &str = "timeout";
+
 /// The reason of a degradation, `bull_researcher_timeout` or `bull_researcher_rate_limited`.
 #[must_use]
 pub fn reason(node: &str, error: Option<&str>) -> String {
     let word = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
     let node: String = node.chars().map(word).collect();
-    format!("{node}_{}", error.unwrap_or("timeout"))
+    format!("{node}_{}", error.unwrap_or(TIMEOUT))
 }
 
 /// What a document says of its own provenance.

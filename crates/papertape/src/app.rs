@@ -8,6 +8,7 @@ use crate::mcp::McpTools;
 use crate::metrics::{CountedLog, CountedModels, CountedRecord, Metrics};
 use crate::secrets;
 use crate::streams::Streams;
+use crate::view::KeptResults;
 use anyhow::{Context as _, Result};
 use papertape_agents::prompt::PromptSet;
 use papertape_core::id::ContentHash;
@@ -52,6 +53,8 @@ pub struct App {
     pub doorkeeper: Arc<Doorkeeper>,
     /// What it counts.
     pub metrics: Arc<Metrics>,
+    /// Results of stopped jobs that were worked out in this process.
+    pub results: Arc<KeptResults>,
 }
 
 /// How a command uses the record.
@@ -149,6 +152,7 @@ impl App {
             projector: None,
             doorkeeper,
             metrics,
+            results: Arc::default(),
         };
         assistant::assisted(app, &of_assistant)
     }

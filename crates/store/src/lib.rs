@@ -53,11 +53,11 @@ pub use papertape_core::page::{Page, PageRequest};
 pub use portable::{FileReport, PortableFiles, Projector};
 pub use postgres::database_password;
 pub use read::{
-    AnalysisFilter, ArchiveRow, Close, CompletedDay, Counts, DailyValue, DayCounts, DayRow, ExposureView,
-    Figures, GivenFilter, GivenMemory, Instructions, JobCurves, JobDetails, JobEvent, JobFilter, JobOverview,
-    JobTail, MemoryFilter, MessageView, NewestJob, OrderPlace, Placed, Remembered, ResultFilter,
-    SessionBrief, SessionFilter, SessionResult, SessionView, ShownFilter, ShownRead, ShownSession, Shows,
-    StepView, TradeFilter, Used,
+    AnalysisFilter, ArchiveRow, Close, ClosedDay, CompletedDay, Counts, DailyValue, DayCounts, DayRow,
+    ExposureView, Figures, GivenFilter, GivenMemory, Instructions, JobCurves, JobDetails, JobEvent,
+    JobFilter, JobOverview, JobTail, MemoryFilter, MessageView, NewestJob, OrderPlace, Placed, Remembered,
+    ResultFilter, SessionBrief, SessionFilter, SessionResult, SessionView, ShownFilter, ShownRead,
+    ShownSession, Shows, StepView, StoppedJob, Talk, TradeFilter, Used,
 };
 pub use store::{Store, Target};
 pub use vectors::{StoredVector, VectorFor};

@@ -1,7 +1,7 @@
 // An instrument's bars with what was traded on them.
 import { CandlestickSeries, createChart, createSeriesMarkers, HistogramSeries, type IChartApi, type ISeriesApi, type ISeriesMarkersPluginApi, LineSeries, type SeriesMarker, type Time } from 'lightweight-charts'
 import { useEffect, useMemo, useRef, useState } from 'react'
-import type { Bar } from '@/server/types'
+import type { Bar, ShareEvent } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useLanguage, useText } from '@/shared/i18n'
 import { useSettings } from '@/shared/settings'
@@ -13,6 +13,8 @@ interface Props {
   label: string
   bars: Bar[]
   fills?: Fill[]
+  /** Splits and dividends. */
+  events?: ShareEvent[]
   /** The days that are to be in sight; all of them where none are named. */
   span?: { from: string; to: string } | null
   /** A day that stands out. */
@@ -30,7 +32,7 @@ interface Drawn {
 /** Of more bars a line says more than candles a pixel wide. */
 const MOST_CANDLES = 1500
 
-export function PriceChart({ label, bars, fills = NONE, span = null, marked, onPick }: Props) {
+export function PriceChart({ label, bars, fills = NONE, events = NO_EVENTS, span = null, marked, onPick }: Props) {
   const t = useText()
   const format = useFormat()
   const language = useLanguage()
@@ -52,7 +54,10 @@ export function PriceChart({ label, bars, fills = NONE, span = null, marked, onP
     const chart = createChart(box.current, chartOptions(language === 'zh' ? 'zh-CN' : 'en-GB'))
     const up = resolved('--up')
     const down = resolved('--down')
-    const usual = { priceLineVisible: false, lastValueVisible: true }
+    const figures = new Intl.NumberFormat(language === 'zh' ? 'zh-CN' : 'en-GB', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
+    // Below the bars there is room for the volume, and no price.
+    const priceFormat = { type: 'custom', minMove: 0.01, formatter: (price: number) => (price < 0 ? '' : figures.format(price)) } as const
+    const usual = { priceLineVisible: false, lastValueVisible: true, priceFormat }
     const main = line
       ? chart.addSeries(LineSeries, { ...usual, color: resolved('--series-1'), lineWidth: 1 })
       : chart.addSeries(CandlestickSeries, { ...usual, upColor: up, downColor: down, wickUpColor: up, wickDownColor: down, borderVisible: false })
@@ -107,19 +112,41 @@ export function PriceChart({ label, bars, fills = NONE, span = null, marked, onP
       color: resolved('--accent'),
       text: `${mark.buys ? '+' : '−'}${format.quantity(Math.round(mark.quantity * 100) / 100)}`,
     }))
-    if (marked !== undefined && known.some((bar) => bar.date === marked)) {
-      all.push({ time: marked as Time, position: 'aboveBar', shape: 'circle', color: resolved('--accent'), text: format.day(marked) })
-      all.sort((a, b) => String(a.time).localeCompare(String(b.time)))
+    for (const event of events) {
+      const text = event.kind === 'split' ? t('chart.split', { ratio: ratioOf(event) }) : t('chart.dividend')
+      all.push({ time: event.date as Time, position: 'belowBar', shape: 'square', color: resolved(event.kind === 'split' ? '--amber' : '--baseline-1'), text, size: event.kind === 'split' ? 1 : 0.5 })
     }
+    if (marked !== undefined && known.some((bar) => bar.date === marked)) all.push({ time: marked as Time, position: 'aboveBar', shape: 'circle', color: resolved('--accent'), text: format.day(marked) })
+    all.sort((a, b) => String(a.time).localeCompare(String(b.time)))
     drawn.current?.marks.setMarkers(all)
-  }, [fills, format, known, marked, language, settings, line])
+  }, [fills, events, format, t, known, marked, language, settings, line])
 
   return (
     <figure className="chart">
       <div className="chart-box price" ref={box} role="img" aria-label={t('chart.price', { symbol: label })} />
+      {events.length > 0 && <Events events={events} />}
       <Credit />
     </figure>
   )
+}
+
+/** What the marks of splits and dividends say, for who cannot see them. */
+function Events({ events }: { events: ShareEvent[] }) {
+  const t = useText()
+  const format = useFormat()
+  const splits = events.filter((event) => event.kind === 'split').map((event) => `${format.day(event.date)} ${ratioOf(event)}`)
+  const dividends = events.length - splits.length
+  return (
+    <figcaption className="quiet chart-events">
+      {[splits.length > 0 && t('chart.splits', { splits: splits.join(', ') }), dividends > 0 && t('chart.dividends', { count: dividends })].filter(Boolean).join(' · ')}
+    </figcaption>
+  )
+}
+
+/** `2:1`: two new shares for one old. */
+function ratioOf({ ratio }: ShareEvent): string {
+  const figure = (value: number) => String(Math.round(value * 10_000) / 10_000)
+  return ratio == null ? '' : ratio >= 1 ? `${figure(ratio)}:1` : `1:${figure(1 / ratio)}`
 }
 
 /** Brings days into sight; all of them, where none of the bars is of these. */
@@ -141,3 +168,4 @@ function around(bars: Bar[], day: string): { from: string; to: string } | null {
 const AROUND = 60
 
 const NONE: Fill[] = []
+const NO_EVENTS: ShareEvent[] = []

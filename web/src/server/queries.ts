@@ -3,7 +3,7 @@
 import { infiniteQueryOptions, keepPreviousData, type QueryClient, type QueryKey, queryOptions } from '@tanstack/react-query'
 import type { Task } from './actions'
 import { address, ApiError, read, send, sendOr } from './client'
-import type { Bar, Dataset, DayResults, Exposure, Health, RangeResults, Session, ShownAnswer, Step } from './types'
+import type { Bar, Dataset, DayResults, Exposure, Instructions, Message, Health, RangeResults, Session, ShareEvent, ShownAnswer, Step } from './types'
 import { hasStopped } from './types'
 
 const FOR_EVER = Number.POSITIVE_INFINITY
@@ -61,10 +61,11 @@ export const job = (id: string) =>
     queryFn: async ({ signal }) => (await read('/jobs/{job_id}', { job_id: id }, undefined, signal)).job,
   })
 
-export const status = (id: string) =>
+/** How far a job is, with one of its model-days: of a long run there are tens of thousands. */
+export const dayStatus = (id: string, date: string, model: string) =>
   queryOptions({
-    queryKey: ['job', id, 'status'],
-    queryFn: ({ signal }) => read('/simulate/status/{job_id}', { job_id: id }, undefined, signal),
+    queryKey: ['job', id, 'status', date, model],
+    queryFn: ({ signal }) => read('/simulate/status/{job_id}', { job_id: id }, { date, model }, signal),
   })
 
 /** Each agent's value and state on each day: what is drawn of a run. */
@@ -110,13 +111,40 @@ export const agentSessions = (id: string, model: string) =>
     staleTime: 30_000,
   })
 
-/** One session, with its whole conversation. */
+/** One session, without what was said in it: that is `talk`. */
 export const session = (id: string, date: string, model: string) =>
   queryOptions({
     queryKey: ['job', id, 'session', date, model],
-    queryFn: async ({ signal }) => {
-      const query = { job_id: id, date, model, include_full_conversation: true }
-      return (await orNull(read('/reasoning', {}, query, signal)))?.sessions[0] ?? null
+    queryFn: async ({ signal }) => (await orNull(read('/reasoning', {}, { job_id: id, date, model, limit: 1 }, signal)))?.sessions[0] ?? null,
+  })
+
+/** What was said in a session, as far as it has come. */
+export interface Talk {
+  messages: Message[]
+  instructions: Instructions[]
+  /** How many messages there are in all. */
+  total: number
+}
+
+/** The conversation of a session: the first messages at once, the others while they are read. */
+export const talk = (jobId: string, id: number | undefined) =>
+  queryOptions({
+    queryKey: ['job', jobId, 'talk', id],
+    enabled: id !== undefined,
+    queryFn: ({ signal, client, queryKey }) => {
+      let instructions: Instructions[] = []
+      let total = 0
+      return inPieces<Message, Talk>(
+        client,
+        queryKey,
+        async (cursor, limit) => {
+          const page = await read('/sessions/{session_id}/messages', { session_id: id as number }, { limit, cursor }, signal)
+          instructions = page.instructions ?? instructions
+          total = page.total
+          return [page.messages, page.next_cursor]
+        },
+        (messages) => ({ messages, instructions, total }),
+      )
     },
   })
 
@@ -125,10 +153,15 @@ export const steps = (jobId: string, id: number | undefined) =>
     queryKey: ['job', jobId, 'steps', id],
     enabled: id !== undefined,
     queryFn: ({ signal, client, queryKey }) =>
-      inPieces<Step>(client, queryKey, async (cursor) => {
-        const page = await read('/sessions/{session_id}/steps', { session_id: id as number }, { limit: 200, cursor }, signal)
-        return [page.steps, page.next_cursor]
-      }),
+      inPieces<Step, Step[]>(
+        client,
+        queryKey,
+        async (cursor, limit) => {
+          const page = await read('/sessions/{session_id}/steps', { session_id: id as number }, { limit, cursor }, signal)
+          return [page.steps, page.next_cursor]
+        },
+        (steps) => steps,
+      ),
   })
 
 export const exposures = (jobId: string, id: number | undefined) =>
@@ -136,31 +169,42 @@ export const exposures = (jobId: string, id: number | undefined) =>
     queryKey: ['job', jobId, 'exposures', id],
     enabled: id !== undefined,
     queryFn: ({ signal, client, queryKey }) =>
-      inPieces<Exposure>(client, queryKey, async (cursor) => {
-        const page = await read('/sessions/{session_id}/exposures', { session_id: id as number }, { limit: 200, cursor }, signal)
-        return [page.exposures, page.next_cursor]
-      }),
+      inPieces<Exposure, Exposure[]>(
+        client,
+        queryKey,
+        async (cursor, limit) => {
+          const page = await read('/sessions/{session_id}/exposures', { session_id: id as number }, { limit, cursor }, signal)
+          return [page.exposures, page.next_cursor]
+        },
+        (exposures) => exposures,
+      ),
   })
+
+/** What is seen first comes in a small page, the rest in the largest that the server gives. */
+const FIRST_PAGE = 200
+const LARGEST_PAGE = 1000
+
+type Page<T> = [rows: T[], next: string | null | undefined]
 
 /**
  * All of a list. Who waits for it the first time sees what has come while the rest is on its way: after the first page,
  * and each time that there is twice as much.
  */
-async function inPieces<T>(client: QueryClient, key: QueryKey, next: (cursor: string | undefined) => Promise<[T[], string | null | undefined]>): Promise<T[]> {
+async function inPieces<T, R>(client: QueryClient, key: QueryKey, next: (cursor: string | undefined, limit: number) => Promise<Page<T>>, made: (rows: T[]) => R): Promise<R> {
   const shows = client.getQueryData(key) === undefined
   const all: T[] = []
   let cursor: string | undefined
   let shown = 0
   do {
-    const [rows, more] = await next(cursor)
+    const [rows, more] = await next(cursor, cursor === undefined && shows ? FIRST_PAGE : LARGEST_PAGE)
     all.push(...rows)
     cursor = more ?? undefined
     if (shows && cursor && all.length >= 2 * shown) {
       shown = all.length
-      client.setQueryData(key, [...all])
+      client.setQueryData(key, made([...all]))
     }
   } while (cursor)
-  return all
+  return made(all)
 }
 
 export const sessionMemory = (jobId: string, id: number | undefined) =>
@@ -279,6 +323,12 @@ export const datasets = () =>
     staleTime: 60_000,
   })
 
+/** An instrument's bars, and the splits and dividends on their days. */
+export interface Prices {
+  bars: Bar[]
+  actions: ShareEvent[]
+}
+
 /** Daily bars of a dataset, which never changes; `null` where the dataset is not at hand any more. */
 export const bars = (dataset: string, symbol: string, from?: string, to?: string) =>
   queryOptions({
@@ -286,13 +336,14 @@ export const bars = (dataset: string, symbol: string, from?: string, to?: string
     enabled: dataset !== '' && symbol !== '',
     staleTime: FOR_EVER,
     queryFn: async ({ signal }) => {
-      const all: Bar[] = []
+      const all: Prices = { bars: [], actions: [] }
       let cursor: string | undefined
       do {
         const query = { symbol, start_date: from || undefined, end_date: to || undefined, cursor }
         const page = await orNull(read('/datasets/{name}/bars', { name: dataset }, query, signal))
         if (!page) return null
-        all.push(...page.bars)
+        all.bars.push(...page.bars)
+        all.actions.push(...page.actions)
         cursor = page.next_cursor ?? undefined
       } while (cursor)
       return all

@@ -5192,7 +5192,7 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /** @description How many at most. */
+                    /** @description How many at most; pages of one session's rows may be longer than others. */
                     limit?: number;
                     /** @description `next_cursor` of the page before. */
                     cursor?: string;
@@ -5495,6 +5495,117 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sessions/{session_id}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was said in a session, by message
+         * @description As `conversation` of `GET /reasoning` has it, in pages.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Of this node alone, with its round (`solo#1`) or of any (`solo`). */
+                    node?: string;
+                    /** @description From the message of this number on; not together with a cursor. */
+                    from?: number;
+                    /** @description How many at most; pages of one session's rows may be longer than others. */
+                    limit?: number;
+                    /** @description `next_cursor` of the page before. */
+                    cursor?: string;
+                };
+                header?: never;
+                path: {
+                    /** @description The session */
+                    session_id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description A page of messages; it may be empty */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["MessagesAnswer"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is not from 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorised */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorised",
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sessions/{session_id}/state": {
         parameters: {
             query?: never;
@@ -5608,7 +5719,7 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /** @description How many at most. */
+                    /** @description How many at most; pages of one session's rows may be longer than others. */
                     limit?: number;
                     /** @description `next_cursor` of the page before. */
                     cursor?: string;
@@ -5810,7 +5921,15 @@ export interface paths {
         /** How far a job is, by model-day */
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /**
+                     * @description Those of this trading day.
+                     * @example 2012-10-01
+                     */
+                    date?: string;
+                    /** @description Those of this agent. */
+                    model?: string;
+                };
                 header?: never;
                 path: {
                     /** @description The job */
@@ -6826,6 +6945,8 @@ export interface components {
         };
         /** @description A page of bars. */
         BarsAnswer: {
+            /** @description Splits and dividends on the days of this page, oldest first: those that the bars' days could know. */
+            actions: components["schemas"]["ShareEvent"][];
             /** @description The bars, oldest first. */
             bars: components["schemas"]["BarAnswer"][];
             /** @description How many there are on this page. */
@@ -7016,6 +7137,23 @@ export interface components {
             claim: string;
             /** @description `held`, `failed` or `untested`. */
             result: string;
+        };
+        /** @description Every code that an answer can hold, by where it stands. No route answers with this. */
+        Codes: {
+            /** @enum {string} */
+            cut: "no_decision" | "no_price" | "waiting_order" | "sizing_unreadable" | "sizing_ignored" | "symbol_cap" | "gross_cap" | "cash" | "t_plus_one" | "held" | "lot" | "too_small" | "shorting" | "leverage" | "stop" | "target" | "refused";
+            /** @enum {string} */
+            error: "invalid_input" | "host_not_allowed" | "foreign_origin" | "unauthorised" | "read_only_token" | "not_found" | "method_not_allowed" | "conflict" | "body_too_large" | "body_too_slow" | "unsupported_media_type" | "too_many_streams" | "internal_error";
+            /** @enum {string} */
+            node_failure: "timeout" | "unparseable" | "step_limit" | "bad_prompt" | "timed_out" | "rate_limited" | "unavailable" | "bad_answer" | "empty_answer" | "unauthorised" | "bad_request" | "context_length" | "tool_error";
+            /** @enum {string} */
+            order: "unknown_symbol" | "no_bar_today" | "invalid_amount" | "shorting_not_allowed" | "opposite_position" | "lot_size" | "t_plus_one" | "insufficient_cash" | "insufficient_shares" | "leverage_limit" | "stop_required" | "stop_wrong_side" | "target_wrong_side" | "stop_too_far" | "stop_loosened" | "no_position" | "nothing_to_change" | "expired" | "split_away";
+            /** @enum {string} */
+            other_reason: "unreadable_provenance";
+            /** @enum {string} */
+            outcome: "ok" | "failed" | "timed_out" | "refused" | "unknown";
+            /** @enum {string} */
+            step_state: "intent" | "done" | "abandoned";
         };
         /**
          * @description What to fold.
@@ -8140,6 +8278,27 @@ export interface components {
             /** @description The conversation; absent: a new one. */
             session_id?: string | null;
         };
+        /** @description A page of a conversation. */
+        MessagesAnswer: components["schemas"]["Deployment"] & {
+            /** @description How many there are on this page. */
+            count: number;
+            /** @description What the nodes were told before their conversations; absent on a page reached by a cursor. */
+            instructions?: components["schemas"]["InstructionsAnswer"][] | null;
+            /** @description The messages, by number. */
+            messages: components["schemas"]["MessageAnswer"][];
+            /** @description Where the next page begins; `null` at the end. */
+            next_cursor?: string | null;
+            /**
+             * Format: int64
+             * @description The session.
+             */
+            session_id: number;
+            /**
+             * Format: int32
+             * @description How many messages there are in all, of the node where one is asked for.
+             */
+            total: number;
+        };
         /**
          * @description The figures of a period. Returns are fractions: 0.01 is one percent. `null` where the numbers cannot
          *     say.
@@ -9087,6 +9246,26 @@ export interface components {
              */
             session_id: number;
         };
+        /** @description A split or a dividend. */
+        ShareEvent: {
+            /**
+             * Format: double
+             * @description Of a dividend: cash for one share, in the share units of that day.
+             */
+            amount?: number | null;
+            /**
+             * Format: date
+             * @description The first trading day at whose open it has happened; from that open on it is known.
+             */
+            date: string;
+            /** @description `split` or `dividend`. */
+            kind: string;
+            /**
+             * Format: double
+             * @description Of a split: new shares for one old share.
+             */
+            ratio?: number | null;
+        };
         /** @description A page of sessions that were shown something. */
         ShownAnswer: components["schemas"]["Deployment"] & {
             /** @description How many there are on this page. */
@@ -9285,7 +9464,7 @@ export interface components {
             created_at: string;
             /** @description Its trading days, oldest first. */
             date_range: string[];
-            /** @description Its model-days, by date and model. */
+            /** @description Its model-days, by date and model: all, or those that were asked for. */
             details: components["schemas"]["DayDetail"][];
             /** @description Why it stopped before its end. */
             error?: string | null;

@@ -7,6 +7,11 @@ import { MessageView } from './MessageView'
 
 interface Props {
   messages: Message[]
+  /** So many more are on their way. */
+  coming?: number
+  /** Why they are not. */
+  error?: Error | null
+  onAgain?: () => void
   showsNodes?: boolean
   /** The step that is to be in sight. */
   focusPath?: string | null | undefined
@@ -23,7 +28,7 @@ export function matches(message: Message, words: string[]): boolean {
   return words.every((word) => text.includes(word))
 }
 
-export function Transcript({ messages, showsNodes, focusPath, focusIndex, follows, onPath }: Props) {
+export function Transcript({ messages, coming = 0, error, onAgain, showsNodes, focusPath, focusIndex, follows, onPath }: Props) {
   const t = useText()
   const [query, setQuery] = useState('')
   const box = useRef<HTMLDivElement>(null)
@@ -69,7 +74,13 @@ export function Transcript({ messages, showsNodes, focusPath, focusIndex, follow
         />
         <span className="quiet tnum nowrap" role="status">
           {query ? t('transcript.found', { found: shown.length, total: messages.length }) : t('transcript.count', { count: messages.length })}
+          {coming > 0 && !error && <> · {t('transcript.coming', { count: coming })}</>}
         </span>
+        {coming > 0 && error && (
+          <button type="button" className="button small" title={error.message} onClick={onAgain}>
+            {t('transcript.broken', { count: coming })}
+          </button>
+        )}
       </div>
       {/* A region that scrolls must be reached by the keyboard. */}
       <div

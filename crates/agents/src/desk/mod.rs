@@ -21,6 +21,7 @@ mod talk;
 mod tools;
 
 pub use report::DeskDay;
+pub use talk::NODE_FAILURES;
 
 use crate::config::AgentConfig;
 use crate::day::DayInput;

@@ -12,6 +12,12 @@ use std::collections::BTreeMap;
 
 /// The kind of failure of an answer that nobody can read, repaired or not.
 pub(super) const UNPARSEABLE: &str = "unparseable";
+/// The kind of failure of a node that asked and asked and never answered.
+const STEP_LIMIT: &str = "step_limit";
+/// The kind of failure of a node whose prompt could not be written.
+const BAD_PROMPT: &str = "bad_prompt";
+/// The kinds of failure that are a node's own; the others are those of its calls.
+pub const NODE_FAILURES: [&str; 3] = [UNPARSEABLE, STEP_LIMIT, BAD_PROMPT];
 
 /// A node's talk.
 pub struct Talk<'a> {
@@ -89,7 +95,7 @@ impl Talk<'_> {
             }
         }
         let message = format!("{} calls to the model brought no report", most);
-        Ok(Err(NodeFailure { kind: "step_limit".to_owned(), message }))
+        Ok(Err(NodeFailure { kind: STEP_LIMIT.to_owned(), message }))
     }
 
     /// An answer of a form. A provider that refuses the schema is asked without it; an answer that
@@ -178,7 +184,7 @@ impl Talk<'_> {
             .input
             .prompts
             .render(prompt, language, values)
-            .map_err(|error| NodeFailure { kind: "bad_prompt".to_owned(), message: error.to_string() })
+            .map_err(|error| NodeFailure { kind: BAD_PROMPT.to_owned(), message: error.to_string() })
     }
 }
 

@@ -95,6 +95,29 @@ pub enum RejectCode {
 }
 
 impl RejectCode {
+    /// All of them, in the order in which the rules are checked.
+    pub const ALL: [Self; 19] = [
+        Self::UnknownSymbol,
+        Self::NoBarToday,
+        Self::InvalidAmount,
+        Self::ShortingNotAllowed,
+        Self::OppositePosition,
+        Self::LotSize,
+        Self::TPlusOne,
+        Self::InsufficientCash,
+        Self::InsufficientShares,
+        Self::LeverageLimit,
+        Self::StopRequired,
+        Self::StopWrongSide,
+        Self::TargetWrongSide,
+        Self::StopTooFar,
+        Self::StopLoosened,
+        Self::NoPosition,
+        Self::NothingToChange,
+        Self::Expired,
+        Self::SplitAway,
+    ];
+
     /// The code as the record has it, in snake case.
     #[must_use]
     pub fn as_str(self) -> &'static str {

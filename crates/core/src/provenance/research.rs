@@ -4,6 +4,9 @@ use super::{Degradation, DegradationKind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// The reason of research whose provenance cannot be read.
+pub const UNREADABLE: &str = "unreadable_provenance";
+
 /// The confidence of a manager who had the whole debate.
 const WHOLE: f64 = 1.0;
 /// The confidence of a manager whose debate was degraded.
@@ -112,7 +115,7 @@ impl Research {
         serde_json::from_value(document.clone()).unwrap_or_else(|_| Self {
             research_status: ResearchStatus::Degraded,
             research_mode: ResearchMode::DegradedSynthesis,
-            degraded_reason: Some("unreadable_provenance".to_owned()),
+            degraded_reason: Some(UNREADABLE.to_owned()),
             ..Self::default()
         })
     }

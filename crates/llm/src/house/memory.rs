@@ -128,7 +128,9 @@ fn reflection(prompt: &str, language: Language, strategy: Strategy) -> Value {
     let days: i64 = fact("holding_days").parse().unwrap_or_default();
     let (symbol, side, cause) = (fact("symbol"), fact("side"), fact("cause"));
     let (lost, by_stop) = (pnl < Decimal::ZERO, cause == "stop");
-    let shown = pct.map_or_else(|| number::show(pnl), |pct| format!("{}%", number::show(pct)));
+    // What is lost is said without its sign.
+    let size = |figure: Decimal| number::show(if lost { figure.abs() } else { figure });
+    let shown = pct.map_or_else(|| size(pnl), |pct| format!("{}%", size(pct)));
     let summary = match (en, lost) {
         (true, true) => format!("{symbol} {side} lost {shown} in {days} days, closed by {cause}."),
         (true, false) => format!("{symbol} {side} made {shown} in {days} days, closed by {cause}."),
@@ -201,4 +203,29 @@ fn cut(text: &str, most: usize) -> String {
     short.truncate(short.trim_end().len());
     short.push('…');
     short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: a loss is said once: by its word, not by its sign as well; a gain as it is.
+    #[test]
+    fn a_loss_has_no_sign_beside_its_word() {
+        let lesson = |pnl: &str, pct: &str, language| {
+            let facts = format!("symbol: IBM\nside: long\npnl: {pnl}\n{pct}holding_days: 7\ncause: stop\n");
+            let prompt = match language {
+                Language::English => format!("Facts of the ledger:\n{facts}Thesis at entry:\n"),
+                Language::Chinese => format!("账本的事实：\n{facts}开仓时的依据：\n"),
+            };
+            let told = reflection(&prompt, language, Strategy::Momentum);
+            told["summary"].as_str().unwrap_or_default().to_owned()
+        };
+        let en = |pnl, pct| lesson(pnl, pct, Language::English);
+        assert_eq!(en("-662", "return_pct: -6.62\n"), "IBM long lost 6.62% in 7 days, closed by stop.");
+        assert_eq!(en("-662", ""), "IBM long lost 662 in 7 days, closed by stop.");
+        assert_eq!(en("662", "return_pct: 6.62\n"), "IBM long made 6.62% in 7 days, closed by stop.");
+        let zh = lesson("-662", "return_pct: -6.62\n", Language::Chinese);
+        assert_eq!(zh, "IBM long 持有 7 天，亏损 6.62%，由 stop 平仓。");
+    }
 }

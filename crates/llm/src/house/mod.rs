@@ -4,8 +4,9 @@
 //! They make the whole product work without a key or a network, and are the baseline that a real
 //! model has to beat. An answer is a pure function of the request: no state, no randomness, no clock.
 //!
-//! Each file below is one thing that they can do; [`answer`] asks them in turn. Whatever changes an
-//! answer counts [`VERSION`] up, which is part of a step's digest.
+//! Each file below is one thing that they can do; [`answer`] asks them in turn. What changes
+//! what an answer decides counts [`VERSION`] up, which is part of a step's digest. Better words for the same
+//! do not: records of before are resumed and replayed with the words that they hold.
 
 mod assistant;
 mod day;

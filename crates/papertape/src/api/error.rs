@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use std::sync::Arc;
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 
 /// Every error's body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -64,6 +65,28 @@ pub enum ApiError {
     /// It failed here. What it was is logged, and not told.
     #[error("the server failed; its log says why")]
     Internal(anyhow::Error),
+}
+
+/// Every `error` of an [`ErrorBody`].
+const CODES: [&str; 13] = [
+    "invalid_input",
+    "host_not_allowed",
+    "foreign_origin",
+    "unauthorised",
+    "read_only_token",
+    "not_found",
+    "method_not_allowed",
+    "conflict",
+    "body_too_large",
+    "body_too_slow",
+    "unsupported_media_type",
+    "too_many_streams",
+    "internal_error",
+];
+
+/// The words of `error`, for the OpenAPI document.
+pub(super) fn codes() -> Object {
+    ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).enum_values(Some(CODES)).build()
 }
 
 impl ApiError {
@@ -143,5 +166,49 @@ impl From<TriggerError> for ApiError {
             TriggerError::Conflict(why) => Self::Conflict(why),
             TriggerError::Record(cause) => Self::Internal(cause),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: every error's code is among those of the document, each once. The match is there so that a new error
+    /// does not compile before it is in this list.
+    #[test]
+    fn every_code_is_in_the_document() {
+        let all = [
+            ApiError::Invalid(String::new()),
+            ApiError::Host,
+            ApiError::Origin,
+            ApiError::Unauthorised,
+            ApiError::ReadOnly(String::new()),
+            ApiError::NotFound(String::new()),
+            ApiError::MethodNotAllowed,
+            ApiError::Conflict(String::new()),
+            ApiError::TooLarge(1),
+            ApiError::TooSlow(1),
+            ApiError::MediaType,
+            ApiError::TooManyStreams(1),
+            ApiError::Internal(anyhow::anyhow!("broken")),
+        ];
+        for error in &all {
+            match error {
+                ApiError::Invalid(_)
+                | ApiError::Host
+                | ApiError::Origin
+                | ApiError::Unauthorised
+                | ApiError::ReadOnly(_)
+                | ApiError::NotFound(_)
+                | ApiError::MethodNotAllowed
+                | ApiError::Conflict(_)
+                | ApiError::TooLarge(_)
+                | ApiError::TooSlow(_)
+                | ApiError::MediaType
+                | ApiError::TooManyStreams(_)
+                | ApiError::Internal(_) => {}
+            }
+        }
+        assert_eq!(all.map(|error| error.status().1), CODES);
     }
 }

@@ -1,7 +1,7 @@
 //! `GET /sessions/{session_id}/exposures`
 
 use super::error::ApiError;
-use super::extract::{PageParams, Query, SessionPath};
+use super::extract::{Query, SessionPageParams, SessionPath};
 use super::responses::Read;
 use crate::app::App;
 use crate::view::{self, ExposuresAnswer, SessionQuery};
@@ -13,13 +13,13 @@ use axum::extract::State;
     get,
     path = "/sessions/{session_id}/exposures",
     tag = "record",
-    params(("session_id" = i64, Path, description = "The session", minimum = 1), PageParams),
+    params(("session_id" = i64, Path, description = "The session", minimum = 1), SessionPageParams),
     responses((status = 200, body = ExposuresAnswer, description = "A page of reads; it may be empty"), Read)
 )]
 pub(super) async fn exposures(
     State(app): State<App>,
     SessionPath(session_id): SessionPath,
-    Query(PageParams { limit, cursor }): Query<PageParams>,
+    Query(SessionPageParams { limit, cursor }): Query<SessionPageParams>,
 ) -> Result<Json<ExposuresAnswer>, ApiError> {
     Ok(Json(view::exposures(&app, SessionQuery { session_id, limit, cursor }).await?))
 }

@@ -3,7 +3,7 @@
 
 use super::error::ApiError;
 use crate::app::App;
-use crate::view::MOST_ROWS;
+use crate::view::{MOST_ROWS, MOST_SESSION_ROWS};
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::header::{ACCEPT_LANGUAGE, CONTENT_LENGTH, CONTENT_TYPE};
@@ -325,6 +325,11 @@ pub(super) fn rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
     count(deserializer, MOST_ROWS)
 }
 
+/// A count of messages, steps or reads of one session, of a query.
+pub(super) fn session_rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    count(deserializer, MOST_SESSION_ROWS)
+}
+
 /// A count of rows of the action log, of a query.
 pub(super) fn log_rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
     count(deserializer, MOST_LOG_ROWS)
@@ -351,6 +356,19 @@ pub(super) struct PageParams {
     /// How many at most.
     #[serde(default, deserialize_with = "rows")]
     #[param(minimum = 1, maximum = 200)]
+    pub(super) limit: Option<u32>,
+    /// `next_cursor` of the page before.
+    pub(super) cursor: Option<String>,
+}
+
+/// Which part of what a session consists of.
+#[derive(Clone, Debug, Default, Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct SessionPageParams {
+    /// How many at most; pages of one session's rows may be longer than others.
+    #[serde(default, deserialize_with = "session_rows")]
+    #[param(minimum = 1, maximum = 1000)]
     pub(super) limit: Option<u32>,
     /// `next_cursor` of the page before.
     pub(super) cursor: Option<String>,

@@ -11,6 +11,7 @@ mod bars;
 mod branch;
 mod cancel;
 mod chat;
+mod codes;
 mod compare_traces;
 mod curves;
 mod dataset;
@@ -30,6 +31,7 @@ mod listen;
 mod live;
 mod login;
 mod memory;
+mod messages;
 mod metrics;
 mod options;
 mod pages;
@@ -75,7 +77,7 @@ use utoipa_axum::routes;
                        `cursor` and `next_cursor`; money and quantities are JSON numbers; days are YYYY-MM-DD, \
                        instants are RFC 3339 in UTC.",
     ),
-    components(schemas(error::ErrorBody, crate::view::StreamData)),
+    components(schemas(error::ErrorBody, codes::Codes, crate::view::StreamData)),
     tags(
         (name = "simulation", description = "Start, watch, stop and resume simulations"),
         (name = "record", description = "What agents were shown, said, decided and did"),
@@ -116,6 +118,7 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(job::decompose_job))
         .routes(routes!(reasoning::reasoning))
         .routes(routes!(results::results))
+        .routes(routes!(messages::messages))
         .routes(routes!(steps::steps))
         .routes(routes!(exposures::exposures))
         .routes(routes!(shown::shown))

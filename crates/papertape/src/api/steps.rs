@@ -1,7 +1,7 @@
 //! `GET /sessions/{session_id}/steps`
 
 use super::error::ApiError;
-use super::extract::{PageParams, Query, SessionPath};
+use super::extract::{Query, SessionPageParams, SessionPath};
 use super::responses::Read;
 use crate::app::App;
 use crate::view::{self, SessionQuery, StepsAnswer};
@@ -13,13 +13,13 @@ use axum::extract::State;
     get,
     path = "/sessions/{session_id}/steps",
     tag = "record",
-    params(("session_id" = i64, Path, description = "The session", minimum = 1), PageParams),
+    params(("session_id" = i64, Path, description = "The session", minimum = 1), SessionPageParams),
     responses((status = 200, body = StepsAnswer, description = "A page of steps; it may be empty"), Read)
 )]
 pub(super) async fn steps(
     State(app): State<App>,
     SessionPath(session_id): SessionPath,
-    Query(PageParams { limit, cursor }): Query<PageParams>,
+    Query(SessionPageParams { limit, cursor }): Query<SessionPageParams>,
 ) -> Result<Json<StepsAnswer>, ApiError> {
     Ok(Json(view::steps(&app, SessionQuery { session_id, limit, cursor }).await?))
 }

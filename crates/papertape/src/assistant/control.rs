@@ -180,7 +180,8 @@ impl JobsOf {
 
     async fn status(&self, asked: &Given<'_>) -> Result<Value, CallFailure> {
         let job = self.job(asked).await?;
-        let found = view::status(&self.0, job.as_str()).await.map_err(of_view)?;
+        let found =
+            view::status(&self.0, job.as_str(), &view::StatusQuery::default()).await.map_err(of_view)?;
         let failed: Vec<Value> = found
             .details
             .iter()

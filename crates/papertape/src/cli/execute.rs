@@ -134,7 +134,7 @@ async fn show(app: &App, details: &JobDetails, progress: &Progress) -> Result<()
 
 /// Tells how the job ended, and gives the exit code.
 async fn finish(app: &App, common: &Common, job: &JobId, elsewhere: Elsewhere) -> Outcome {
-    let status = view::status(app, job.as_str()).await.map_err(of_view)?;
+    let status = view::status(app, job.as_str(), &view::StatusQuery::default()).await.map_err(of_view)?;
     let days_left = status.progress.pending > 0;
     let lines = if common.json {
         json(&status)?;

@@ -33,7 +33,8 @@ pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Out
     let app = way::to_read(config).await?;
     if let Some(job) = &args.job {
         let job = job_named(&app, job).await?;
-        let answer = view::status(&app, job.as_str()).await.map_err(of_view)?;
+        let answer =
+            view::status(&app, job.as_str(), &view::StatusQuery::default()).await.map_err(of_view)?;
         let about = view::job_summary(&app, job.as_str()).await.map_err(of_view)?;
         if common.json {
             json(&answer)?

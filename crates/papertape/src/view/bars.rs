@@ -3,6 +3,7 @@
 use super::{ViewError, number};
 use crate::app::App;
 use papertape_core::id::Symbol;
+use papertape_core::ledger::{CorporateAction, CorporateActionKind};
 use papertape_core::market::{Dataset, GivenBar, Interval, IntradayBar};
 use papertape_core::time::{Date, Timestamp, parse_date};
 use papertape_market::MarketError;
@@ -43,6 +44,8 @@ pub struct BarsAnswer {
     pub interval: Option<String>,
     /// The bars, oldest first.
     pub bars: Vec<BarAnswer>,
+    /// Splits and dividends on the days of this page, oldest first: those that the bars' days could know.
+    pub actions: Vec<ShareEvent>,
     /// How many there are on this page.
     pub count: usize,
     /// Where the next page begins; `null`: this is the last.
@@ -69,6 +72,21 @@ pub struct BarAnswer {
     pub volume: Option<f64>,
 }
 
+/// A split or a dividend.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct ShareEvent {
+    /// The first trading day at whose open it has happened; from that open on it is known.
+    pub date: Date,
+    /// `split` or `dividend`.
+    pub kind: &'static str,
+    /// Of a split: new shares for one old share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
+    /// Of a dividend: cash for one share, in the share units of that day.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amount: Option<f64>,
+}
+
 /// An instrument's bars: of days, those too that its bars within the day make, or of a length within the
 /// day.
 ///
@@ -86,6 +104,7 @@ pub fn bars(app: &App, query: &BarsQuery) -> Result<BarsAnswer, ViewError> {
         dataset: dataset.hash().to_hex(),
         symbol: symbol.to_string(),
         interval: interval.map(|interval| interval.to_string()),
+        actions: actions_beside(&dataset, &symbol, &bars),
         count: bars.len(),
         bars,
         next_cursor,
@@ -114,6 +133,29 @@ pub fn bars(app: &App, query: &BarsQuery) -> Result<BarsAnswer, ViewError> {
     let mut rest = of_length.filter_map(on_its_day);
     let bars = rest.by_ref().take(limit as usize).map(within).collect();
     Ok(answer(bars, rest.next().map(|(_, bar)| bar.opens_at.to_string())))
+}
+
+/// What happened to the shares from the day of the first of these bars to that of the last. None of it is later
+/// than the newest bar, so that a chart that ends on a day tells nothing of what came after.
+fn actions_beside(dataset: &Dataset, symbol: &Symbol, bars: &[BarAnswer]) -> Vec<ShareEvent> {
+    let (Some(first), Some(last)) = (bars.first(), bars.last()) else { return Vec::new() };
+    let contents = dataset.contents();
+    let of_page = contents
+        .actions()
+        .filter(|action| action.symbol == *symbol && (first.date..=last.date).contains(&action.ex_date));
+    let mut found: Vec<ShareEvent> = of_page.map(ShareEvent::from).collect();
+    found.sort_by_key(|event| event.date);
+    found
+}
+
+impl From<&CorporateAction> for ShareEvent {
+    fn from(action: &CorporateAction) -> Self {
+        let (kind, ratio, amount) = match action.kind {
+            CorporateActionKind::Split { ratio } => ("split", Some(number(ratio)), None),
+            CorporateActionKind::Dividend { amount } => ("dividend", None, Some(number(amount.0))),
+        };
+        Self { date: action.ex_date, kind, ratio, amount }
+    }
 }
 
 fn wrong_cursor() -> ViewError {

@@ -1,18 +1,16 @@
 //! A run as it is drawn: each agent's value and state on each day, and nothing else of it. Some bytes a
 //! model-day, so that ten years of ten agents are there at once; figures are those of [`super::results`].
 
-use super::results::sample_quality;
+use super::results::Researched;
 use super::{Deployment, ViewError, is_llm, job_id, no_job, number};
 use crate::app::App;
 use papertape_core::id::AgentName;
 use papertape_core::money::Money;
-use papertape_core::provenance::SampleQuality;
 use papertape_core::record::DayStatus;
 use papertape_core::time::Date;
 use papertape_runtime::config::SimulationConfig;
 use papertape_store::JobCurves;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
@@ -48,21 +46,6 @@ pub struct AgentCurve {
     pub statuses: Vec<Option<DayStatus>>,
     /// Was it a day of full research? `null` where the day is not closed.
     pub full_research: Vec<Option<bool>>,
-}
-
-/// What says how good a day's research was, of a session's metadata: the rest is skipped, not read.
-#[derive(Deserialize, Serialize)]
-struct Researched {
-    #[serde(default)]
-    research: Value,
-    #[serde(default)]
-    investment_debate_state: Value,
-    #[serde(default)]
-    by_symbol: Value,
-    #[serde(default)]
-    degradations: Value,
-    #[serde(default)]
-    data_quality: Value,
 }
 
 /// The curves of a job.
@@ -105,10 +88,7 @@ fn drawn(found: JobCurves, deployment: Deployment) -> CurvesAnswer {
             continue;
         };
         curve.portfolio_values[at] = Some(number(close.portfolio_value.0));
-        let known: Option<Value> = serde_json::from_str::<Researched>(&close.metadata)
-            .ok()
-            .and_then(|researched| serde_json::to_value(researched).ok());
-        curve.full_research[at] = Some(sample_quality(known.as_ref()) == Some(SampleQuality::FullResearch));
+        curve.full_research[at] = Some(Researched::read(Some(&close.metadata)).is_full());
     }
     let mut agents: Vec<AgentCurve> = agents.into_values().collect();
     if let Some(config) = &config {

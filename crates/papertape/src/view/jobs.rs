@@ -75,6 +75,15 @@ pub struct DayDetail {
     pub duration_seconds: Option<f64>,
 }
 
+/// Which model-days of a job are told one by one.
+#[derive(Clone, Debug, Default)]
+pub struct StatusQuery {
+    /// Those of this day; `None`: of all.
+    pub date: Option<Date>,
+    /// Those of this agent; `None`: of all.
+    pub model: Option<String>,
+}
+
 /// How far a job is.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct StatusAnswer {
@@ -89,7 +98,7 @@ pub struct StatusAnswer {
     pub date_range: Vec<Date>,
     /// Its agents.
     pub models: Vec<String>,
-    /// Its model-days, by date and model.
+    /// Its model-days, by date and model: all, or those that were asked for.
     pub details: Vec<DayDetail>,
     /// When it was asked for.
     pub created_at: Timestamp,
@@ -309,7 +318,7 @@ pub async fn job(app: &App, job: &str, query: LogQuery) -> Result<JobAnswer, Vie
 ///
 /// # Errors
 /// No such job; the record's.
-pub async fn status(app: &App, job: &str) -> Result<StatusAnswer, ViewError> {
+pub async fn status(app: &App, job: &str, query: &StatusQuery) -> Result<StatusAnswer, ViewError> {
     let details = app.store.job_details(&job_id(job)?).await?.ok_or_else(|| no_job(job))?;
     let mut used = details.used;
     used.usage += details.used_by_summaries.usage;
@@ -323,7 +332,7 @@ pub async fn status(app: &App, job: &str) -> Result<StatusAnswer, ViewError> {
         progress: count(&details.days),
         date_range: dates.into_iter().collect(),
         models: models.into_iter().map(str::to_owned).collect(),
-        details: details.days.iter().map(detail).collect(),
+        details: details.days.iter().filter(|day| query.wants(day)).map(detail).collect(),
         created_at: row.created_at,
         started_at: row.started_at,
         completed_at: row.completed_at,
@@ -336,6 +345,13 @@ pub async fn status(app: &App, job: &str) -> Result<StatusAnswer, ViewError> {
         superseded_by: row.superseded_by.map(|job| job.to_string()),
         deployment: Deployment::of(app),
     })
+}
+
+impl StatusQuery {
+    fn wants(&self, day: &DayRow) -> bool {
+        self.date.is_none_or(|date| date == day.date)
+            && self.model.as_ref().is_none_or(|model| *model == day.agent.as_str())
+    }
 }
 
 fn detail(day: &DayRow) -> DayDetail {

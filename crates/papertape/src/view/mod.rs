@@ -33,7 +33,7 @@ pub use actions::{
     ActionsAnswer, ActionsQuery, LogEntry, LogQuery, PlanJobAnswer, PlanJobsAnswer, SummaryItem, actions,
     decompose_job, plan_job, plan_jobs,
 };
-pub use bars::{BarAnswer, BarsAnswer, BarsQuery, bars};
+pub use bars::{BarAnswer, BarsAnswer, BarsQuery, ShareEvent, bars};
 pub use chat::{
     ChatMessageAnswer, ChatMetadata, ChatQuery, ChatSessionAnswer, ChatSessionSummary, ChatSessionsAnswer,
     PendingAction, chat_message, chat_session, chat_sessions,
@@ -53,7 +53,8 @@ pub use job_result::{
 };
 pub use jobs::{
     AgentSummary, BranchPoint, ContinuesFrom, DatasetSummary, DayDetail, JobAnswer, JobSummary, JobsAnswer,
-    JobsQuery, Progress, SimulationSummary, StatusAnswer, UsageSummary, job, job_summary, jobs, status,
+    JobsQuery, Progress, SimulationSummary, StatusAnswer, StatusQuery, UsageSummary, job, job_summary, jobs,
+    status,
 };
 pub use live::{
     CONTRACT_VERSION, LiveAnswer, LiveDegradation, LiveError, LiveQuery, LiveResult, LiveStatus, live,
@@ -80,12 +81,13 @@ pub use reasoning::{
 pub use results::{
     BaselineResult, Baselines, CorporateActionAnswer, DailyMetrics, DailyPortfolioValue, DayMetadata,
     DayReasoning, DayResult, DayResults, DecisionAnswer, FinalPosition, FullResearch, HeldAtClose, Holding,
-    Metrics, NeighbourAnswer, OrderPlaceAnswer, Provenance, RangeProvenance, RangeReasoning, RangeResult,
-    RangeResults, ReasoningLevel, Rejected, ResultsAnswer, ResultsQuery, SessionHeadAnswer, Span,
-    StartingHoldings, Trade, ValueAtClose, results, session_head,
+    KeptResults, Metrics, NeighbourAnswer, OrderPlaceAnswer, Provenance, RangeProvenance, RangeReasoning,
+    RangeResult, RangeResults, ReasoningLevel, Rejected, ResultsAnswer, ResultsQuery, SessionHeadAnswer,
+    Span, StartingHoldings, Trade, ValueAtClose, results, session_head,
 };
 pub use sessions::{
-    ExposureAnswer, ExposuresAnswer, SessionQuery, StepAnswer, StepsAnswer, exposures, steps,
+    ExposureAnswer, ExposuresAnswer, MessagesAnswer, MessagesQuery, SessionQuery, StepAnswer, StepsAnswer,
+    exposures, messages, steps,
 };
 pub use shown::{ShownAnswer, ShownKind, ShownQuery, ShownReadAnswer, ShownSessionAnswer, shown};
 pub use stream::{StreamData, StreamedJob};
@@ -102,8 +104,10 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// The most rows of one page, wherever a list is paged.
+/// The most rows of one page, wherever nothing else is said.
 pub const MOST_ROWS: u32 = 200;
+/// The most rows of one page of what a session consists of: its messages, its steps, what it was shown.
+pub const MOST_SESSION_ROWS: u32 = 1000;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -196,9 +200,14 @@ impl Deployment {
 
 /// A page by its size and cursor.
 fn page(limit: Option<u32>, cursor: Option<String>) -> Result<PageRequest, ViewError> {
+    page_up_to(MOST_ROWS, limit, cursor)
+}
+
+/// A page by its size and cursor, of a list whose pages have at most so many rows.
+fn page_up_to(most: u32, limit: Option<u32>, cursor: Option<String>) -> Result<PageRequest, ViewError> {
     let limit = match limit {
-        Some(limit) if limit == 0 || limit > MOST_ROWS => {
-            return Err(ViewError::bad("limit", format!("{limit} is not from 1 to {MOST_ROWS}")));
+        Some(limit) if limit == 0 || limit > most => {
+            return Err(ViewError::bad("limit", format!("{limit} is not from 1 to {most}")));
         }
         limit => limit.unwrap_or_default(),
     };

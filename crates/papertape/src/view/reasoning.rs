@@ -6,7 +6,7 @@ use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::message::Role;
 use papertape_core::record::{DayStatus, PositionRow};
 use papertape_core::time::{Date, Timestamp};
-use papertape_store::{MessageView, SessionFilter, SessionView};
+use papertape_store::{Instructions, MessageView, SessionFilter, SessionView};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -179,9 +179,7 @@ pub async fn reasoning(app: &App, query: ReasoningQuery) -> Result<ReasoningAnsw
 }
 
 fn session(view: SessionView, is_llm: Option<bool>) -> SessionAnswer {
-    let instructions = view.instructions.into_iter();
-    let instructions =
-        instructions.map(|one| InstructionsAnswer { node: one.node, content: one.text }).collect();
+    let instructions = view.instructions.into_iter().map(instruction).collect();
     SessionAnswer {
         session_id: view.id.0,
         job_id: view.job.to_string(),
@@ -211,6 +209,10 @@ fn position(row: &PositionRow) -> PositionAnswer {
         cash_after: number(row.cash.0),
         portfolio_value: number(row.portfolio_value.0),
     }
+}
+
+pub(super) fn instruction(view: Instructions) -> InstructionsAnswer {
+    InstructionsAnswer { node: view.node, content: view.text }
 }
 
 pub(super) fn message(view: MessageView) -> MessageAnswer {

@@ -1,6 +1,9 @@
-//! A session's tape and exposure record.
+//! A session's conversation, tape and exposure record, in pages.
 
-use super::{Deployment, ViewError, number, page};
+use super::reasoning::{instruction, message};
+use super::{
+    Deployment, InstructionsAnswer, MOST_SESSION_ROWS, MessageAnswer, ViewError, number, page_up_to, plain,
+};
 use crate::app::App;
 use papertape_core::record::SessionId;
 use papertape_core::time::{Date, Timestamp};
@@ -13,10 +16,46 @@ use utoipa::ToSchema;
 pub struct SessionQuery {
     /// The session.
     pub session_id: i64,
-    /// How many at most, 1 to 200.
+    /// How many at most, 1 to 1,000.
     pub limit: Option<u32>,
     /// Where to go on.
     pub cursor: Option<String>,
+}
+
+/// Which part of a session's conversation.
+#[derive(Clone, Debug, Default)]
+pub struct MessagesQuery {
+    /// The session.
+    pub session_id: i64,
+    /// Of this node alone, with its round or of any.
+    pub node: Option<String>,
+    /// From the message of this number on; not together with a cursor.
+    pub from: Option<u32>,
+    /// How many at most, 1 to 1,000.
+    pub limit: Option<u32>,
+    /// Where to go on.
+    pub cursor: Option<String>,
+}
+
+/// A page of a conversation.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct MessagesAnswer {
+    /// The session.
+    pub session_id: i64,
+    /// How many messages there are in all, of the node where one is asked for.
+    pub total: u32,
+    /// What the nodes were told before their conversations; absent on a page reached by a cursor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<Vec<InstructionsAnswer>>,
+    /// The messages, by number.
+    pub messages: Vec<MessageAnswer>,
+    /// How many there are on this page.
+    pub count: usize,
+    /// Where the next page begins; `null` at the end.
+    pub next_cursor: Option<String>,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
 }
 
 /// A page of steps.
@@ -113,13 +152,38 @@ pub struct ExposureAnswer {
     pub latest_known_at: Option<Timestamp>,
 }
 
+/// What was said in a session.
+///
+/// # Errors
+/// No such session, a limit out of range, a bad cursor, both a cursor and a number; the record's.
+pub async fn messages(app: &App, query: MessagesQuery) -> Result<MessagesAnswer, ViewError> {
+    if query.from.is_some() && query.cursor.is_some() {
+        return Err(ViewError::bad("from", "give a number or a cursor, not both"));
+    }
+    let node = plain("node", query.node.as_ref())?;
+    let page = page_up_to(MOST_SESSION_ROWS, query.limit, query.cursor)?;
+    let session = SessionId(query.session_id);
+    let found = app.store.talk(session, node, query.from.unwrap_or_default(), &page).await?;
+    let talk = found.ok_or_else(|| missing(session))?;
+    let messages: Vec<MessageAnswer> = talk.messages.items.into_iter().map(message).collect();
+    Ok(MessagesAnswer {
+        session_id: session.0,
+        total: talk.total,
+        instructions: talk.instructions.map(|told| told.into_iter().map(instruction).collect()),
+        count: messages.len(),
+        messages,
+        next_cursor: talk.messages.next,
+        deployment: Deployment::of(app),
+    })
+}
+
 /// A session's steps.
 ///
 /// # Errors
 /// No such session, a limit out of range, a bad cursor; the record's.
 pub async fn steps(app: &App, query: SessionQuery) -> Result<StepsAnswer, ViewError> {
     let session = found(app, query.session_id).await?;
-    let page = app.store.steps(session, &page(query.limit, query.cursor)?).await?;
+    let page = app.store.steps(session, &page_up_to(MOST_SESSION_ROWS, query.limit, query.cursor)?).await?;
     let steps: Vec<StepAnswer> = page.items.into_iter().map(step).collect();
     Ok(StepsAnswer {
         session_id: session.0,
@@ -136,7 +200,8 @@ pub async fn steps(app: &App, query: SessionQuery) -> Result<StepsAnswer, ViewEr
 /// As [`steps`].
 pub async fn exposures(app: &App, query: SessionQuery) -> Result<ExposuresAnswer, ViewError> {
     let session = found(app, query.session_id).await?;
-    let page = app.store.exposures(session, &page(query.limit, query.cursor)?).await?;
+    let page =
+        app.store.exposures(session, &page_up_to(MOST_SESSION_ROWS, query.limit, query.cursor)?).await?;
     let exposures: Vec<ExposureAnswer> = page.items.into_iter().map(exposure).collect();
     Ok(ExposuresAnswer {
         session_id: session.0,
@@ -152,7 +217,11 @@ async fn found(app: &App, session: i64) -> Result<SessionId, ViewError> {
     if app.store.has_session(id).await? {
         return Ok(id);
     }
-    Err(ViewError::NotFound(format!("there is no session {session}")))
+    Err(missing(id))
+}
+
+fn missing(session: SessionId) -> ViewError {
+    ViewError::NotFound(format!("there is no session {}", session.0))
 }
 
 fn step(view: StepView) -> StepAnswer {

@@ -1,10 +1,15 @@
 //! The words of statuses and roles, for the OpenAPI document.
 
 use papertape_agents::config::AgentKind;
+use papertape_agents::desk::NODE_FAILURES;
+use papertape_agents::desk::sizing::CutCode;
 use papertape_core::action::{ActionKind, ActionStatus};
-use papertape_core::message::Role;
+use papertape_core::broker::RejectCode;
+use papertape_core::message::{FailureKind, Role};
 use papertape_core::plan::TaskStatus;
+use papertape_core::provenance::{TIMEOUT, UNREADABLE};
 use papertape_core::record::{DayStatus, JobStatus};
+use papertape_core::tape::OutcomeKind;
 use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 
 /// A job's status.
@@ -66,6 +71,47 @@ pub fn stopped_reason() -> Object {
 #[must_use]
 pub fn role() -> Object {
     words(&[Role::User, Role::Assistant, Role::Tool].map(Role::as_str))
+}
+
+/// Why an order was refused, or expired.
+#[must_use]
+pub fn reject_code() -> Object {
+    words(&RejectCode::ALL.map(RejectCode::as_str))
+}
+
+/// Why a desk's order is not what was wanted.
+#[must_use]
+pub fn cut_code() -> Object {
+    ObjectBuilder::new()
+        .schema_type(SchemaType::Type(Type::String))
+        .enum_values(Some(CutCode::ALL.iter().filter_map(|code| serde_json::to_value(code).ok())))
+        .build()
+}
+
+/// How a node failed.
+#[must_use]
+pub fn node_failure() -> Object {
+    let of_calls = FailureKind::ALL.map(FailureKind::as_str);
+    words(&[&[TIMEOUT], NODE_FAILURES.as_slice(), of_calls.as_slice()].concat())
+}
+
+/// Reasons of degradation that are no node's.
+#[must_use]
+pub fn other_reason() -> Object {
+    words(&[UNREADABLE])
+}
+
+/// What became of a step.
+#[must_use]
+pub fn outcome() -> Object {
+    use OutcomeKind::{Failed, Ok, Refused, TimedOut, Unknown};
+    words(&[Ok, Failed, TimedOut, Refused, Unknown].map(OutcomeKind::as_str))
+}
+
+/// How far a step is.
+#[must_use]
+pub fn step_state() -> Object {
+    words(&["intent", "done", "abandoned"])
 }
 
 fn words(words: &[&'static str]) -> Object {

@@ -21,6 +21,7 @@ async fn routes(world: &World) -> Vec<(&'static str, String)> {
         ),
         ("results_day", format!("/results?date={}&reasoning=summary", DAYS[1])),
         ("results_range", format!("/results?start_date={}&end_date={}&reasoning=summary", DAYS[0], DAYS[4])),
+        ("messages", format!("/sessions/{session}/messages?limit=3")),
         ("steps", format!("/sessions/{session}/steps?limit=6")),
         ("datasets", "/datasets?limit=5".to_owned()),
         ("dataset", "/datasets/us-daily-2000-2013".to_owned()),

@@ -2,6 +2,7 @@
 
 mod access;
 mod api_answers;
+mod api_codes;
 mod api_errors;
 mod api_guards;
 mod api_openapi;
@@ -62,4 +63,5 @@ mod redaction;
 mod redaction_assistant;
 mod redaction_support;
 mod replay_jobs;
+mod results_kept;
 mod worker_processes;

@@ -1,5 +1,6 @@
 //! What readers ask the record for. Each question is one statement or a few, on one snapshot.
 
+mod closed;
 mod counts;
 mod curves;
 mod ended;
@@ -15,6 +16,7 @@ mod sessions;
 mod shown;
 mod steps;
 
+pub use closed::{ClosedDay, StoppedJob};
 pub use counts::Counts;
 pub use curves::{Close, JobCurves};
 pub use ended::SessionBrief;
@@ -25,7 +27,7 @@ pub use memory::{ArchiveRow, GivenMemory, MemoryFilter, Remembered, TradeFilter}
 pub use placed::{OrderPlace, Placed};
 pub use results::{AnalysisFilter, DailyValue, ResultFilter, SessionResult};
 pub(crate) use results::{read_holding, read_starting};
-pub use sessions::{Instructions, MessageView, SessionFilter, SessionView};
+pub use sessions::{Instructions, MessageView, SessionFilter, SessionView, Talk};
 pub use shown::{GivenFilter, ShownFilter, ShownRead, ShownSession, Shows};
 pub use steps::{ExposureView, StepView};
 

@@ -8,7 +8,7 @@ use crate::record::implied::{POSITION, read_position, role};
 use crate::search::Question;
 use crate::store::Store;
 use crate::texts::decode;
-use crate::value::{Row, Value};
+use crate::value::{Row, Value, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::message::Role;
@@ -20,6 +20,11 @@ use std::sync::Arc;
 const SESSIONS: List = List { name: "sessions", default: 50, most: 200 };
 /// With their conversations.
 const WHOLE: List = List { name: "sessions", default: 10, most: 50 };
+
+const MESSAGES: List = List { name: "messages", default: 200, most: 1000 };
+/// With what its nodes were told.
+const INSTRUCTIONS: &str = "SELECT i.session_id, i.node, t.body, t.encoding FROM session_instructions i
+    JOIN texts t ON t.hash = i.hash WHERE i.session_id IN (?) ORDER BY i.n";
 
 /// Which sessions; all conditions hold together.
 #[derive(Clone, Debug, Default)]
@@ -108,7 +113,38 @@ pub struct MessageView {
     pub n: i64,
 }
 
+/// A part of what was said in a session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Talk {
+    /// How many messages there are in all.
+    pub total: u32,
+    /// What the nodes were told, by node; with the first page alone.
+    pub instructions: Option<Vec<Instructions>>,
+    /// The messages.
+    pub messages: Page<MessageView>,
+}
+
 impl Store {
+    /// What was said in a session, of all nodes or of one (as in [`SessionFilter`]), from the message of this
+    /// number on, by number; `None` where there is no such session.
+    ///
+    /// # Errors
+    /// A bad cursor, or a database that fails.
+    pub async fn talk(
+        &self,
+        session: SessionId,
+        node: Option<&str>,
+        from: u32,
+        page: &PageRequest,
+    ) -> Result<Option<Talk>, StoreError> {
+        let wanted = Arc::new((node.map(str::to_owned), page.clone()));
+        self.read(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move { talk(db, session, wanted.0.as_deref(), from, &wanted.1).await }.boxed()
+        })
+        .await
+    }
+
     /// Sessions in the order in which they were opened, with their actions and, where
     /// `conversation`, with all that was said. A page of whole conversations has at most 50.
     ///
@@ -168,15 +204,10 @@ async fn sessions(
         item.positions = positions.remove(&item.id).unwrap_or_default();
     }
     if conversation {
-        let instructions_sql = "SELECT i.session_id, i.node, t.body, t.encoding FROM session_instructions i
-            JOIN texts t ON t.hash = i.hash WHERE i.session_id IN (?) ORDER BY i.n";
-        let mut instructions = by_key(db, instructions_sql, &ids, |row| {
-            Ok(Instructions { node: row.get()?, text: decode(row.get()?, row.get()?)? })
-        })
-        .await?;
+        let mut instructions = by_key(db, INSTRUCTIONS, &ids, instruction).await?;
         for item in &mut page.items {
             item.instructions = instructions.remove(&item.id).unwrap_or_default();
-            item.conversation = Some(messages(db, item.id, filter.node.as_deref()).await?);
+            item.conversation = Some(messages(db, item.id, filter.node.as_deref(), None).await?);
         }
     }
     Ok(page)
@@ -250,10 +281,47 @@ fn session(mut row: Row) -> Result<SessionView, StoreError> {
     })
 }
 
+fn instruction(row: &mut Row) -> Result<Instructions, StoreError> {
+    Ok(Instructions { node: row.get()?, text: decode(row.get()?, row.get()?)? })
+}
+
+async fn talk(
+    db: &mut dyn Db,
+    session: SessionId,
+    node: Option<&str>,
+    from: u32,
+    page: &PageRequest,
+) -> Result<Option<Talk>, StoreError> {
+    if db.row("SELECT 1 FROM trading_sessions WHERE id = $1", params![session]).await?.is_none() {
+        return Ok(None);
+    }
+    let from = match MESSAGES.key(page)? {
+        Some([last]) => number(&last)?.saturating_add(1),
+        None => from.into(),
+    };
+    let mut statement = Statement::default();
+    statement.add("SELECT count(*) FROM reasoning_log_rows m WHERE m.session_id = ?", [session.into()]);
+    if let Some(node) = node {
+        of_node(&mut statement, node);
+    }
+    let total = statement.query(db).await?.pop().map_or(Ok(0), |mut row| row.get())?;
+    let instructions = match page.cursor {
+        Some(_) => None,
+        None => Some(
+            by_key(db, INSTRUCTIONS, &[session], instruction).await?.remove(&session).unwrap_or_default(),
+        ),
+    };
+    let found = messages(db, session, node, Some((from, MESSAGES.limit(page) + 1))).await?;
+    let messages = MESSAGES.page(page, found, |message| vec![message.message_index.into()]);
+    Ok(Some(Talk { total, instructions, messages }))
+}
+
+/// All messages of a session, or from the one of a number on at most so many.
 async fn messages(
     db: &mut dyn Db,
     session: SessionId,
     node: Option<&str>,
+    part: Option<(i64, usize)>,
 ) -> Result<Vec<MessageView>, StoreError> {
     let mut statement = Statement::default();
     statement.add(
@@ -265,7 +333,13 @@ async fn messages(
     if let Some(node) = node {
         of_node(&mut statement, node);
     }
+    if let Some((from, _)) = part {
+        statement.add(" AND m.message_index >= ?", [from.into()]);
+    }
     statement.add(" ORDER BY m.message_index", []);
+    if let Some((_, limit)) = part {
+        statement.add(" LIMIT ?", [limit.into()]);
+    }
     let read = |mut row: Row| {
         Ok(MessageView {
             message_index: row.get()?,

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { datasets } from '@/server/queries'
-import { ABSENT } from '@/shared/format'
+import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { Tag } from '@/shared/ui/parts'
 import { Command, Empty, Failed, Loading } from '@/shared/ui/states'
@@ -10,6 +10,7 @@ import { DatasetView } from './DatasetView'
 
 export function DataPage() {
   const t = useText()
+  const format = useFormat()
   const navigate = useNavigate({ from: '/app/data' })
   const search = useSearch({ from: '/app/data' })
   const found = useQuery(datasets())
@@ -36,7 +37,7 @@ export function DataPage() {
               <button key={one.hash} type="button" className="list-item" aria-current={one === chosen ? 'true' : undefined} onClick={() => void navigate({ search: { dataset: one.hash } })}>
                 <b className="clip">{one.name}</b>
                 <small className="quiet tnum">
-                  {one.first_day ?? ABSENT} – {one.last_day ?? ABSENT}
+                  {format.span(one.first_day, one.last_day)}
                 </small>
                 {one.replaced && <Tag>{t('data.replaced')}</Tag>}
               </button>

@@ -1,7 +1,7 @@
 // One dataset: its figures, and what it holds of each kind.
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { Dataset } from '@/server/types'
-import { ABSENT, useFormat } from '@/shared/format'
+import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { Figure, Pairs, Tabs } from '@/shared/ui/parts'
 import { Fundamentals, Macros } from './Figures'
@@ -73,7 +73,7 @@ function About({ dataset }: { dataset: Dataset }) {
       </dl>
       <Pairs
         rows={[
-          [t('data.span'), `${dataset.first_day ?? ABSENT} – ${dataset.last_day ?? ABSENT}`],
+          [t('data.span'), format.span(dataset.first_day, dataset.last_day)],
           [t('data.zone'), dataset.zone],
           [t('data.market'), dataset.market ?? t('data.market.none')],
           dataset.intervals.length > 0 ? [t('data.intervals'), dataset.intervals.join(', ')] : null,

@@ -18,7 +18,7 @@ export function Prices({ dataset }: { dataset: Dataset }) {
   const search = useSearch({ from: '/app/data' })
   const symbol = search.symbol !== undefined && dataset.symbols.includes(search.symbol) ? search.symbol : (dataset.symbols[0] ?? '')
   const found = useQuery(barsQuery(dataset.hash, symbol))
-  const all = useMemo(() => found.data ?? [], [found.data])
+  const all = useMemo(() => found.data?.bars ?? [], [found.data])
   const day = search.day
   const place = day === undefined ? -1 : all.findIndex((bar) => bar.date === day)
   const go = (part: Record<string, string | undefined>) => void navigate({ search: (now) => ({ ...now, dataset: dataset.hash, symbol, ...part }), replace: true, resetScroll: false })
@@ -38,12 +38,12 @@ export function Prices({ dataset }: { dataset: Dataset }) {
       </div>
       {found.isPending && <Loading rows={8} />}
       {found.error && <Failed error={found.error} retry={() => void found.refetch()} />}
-      {(found.data === null || (found.data && found.data.length === 0)) && (
+      {(found.data === null || (found.data && all.length === 0)) && (
         <div className="panel-body">
           <Note kind="warn">{found.data === null ? t('run.no.bars') : t('data.no.bars', { symbol })}</Note>
         </div>
       )}
-      {all.length > 0 && <PriceChart label={symbol} bars={all} span={span} marked={day} onPick={(value) => go({ day: value })} />}
+      {all.length > 0 && <PriceChart label={symbol} bars={all} events={found.data?.actions} span={span} marked={day} onPick={(value) => go({ day: value })} />}
       {day === undefined ? (
         all.length > 0 && <p className="panel-body second">{t('data.pick')}</p>
       ) : (

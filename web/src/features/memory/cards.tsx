@@ -11,10 +11,11 @@ import { ShownTo } from '../shown/ShownTo'
 
 /** The day of a memory: what is known at a close, or at an open, is of that day. */
 function Origin({ jobId, model, at }: { jobId: string; model: string; at: string }) {
+  const format = useFormat()
   const date = at.slice(0, 10)
   return (
     <Link to="/app/runs/$jobId/$date/$model" params={{ jobId, date, model }} className="quiet nowrap">
-      {model} · {date}
+      {model} · {format.day(date)}
     </Link>
   )
 }

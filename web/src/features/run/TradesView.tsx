@@ -35,6 +35,9 @@ export function TradesView({ job }: { job: Job }) {
     () => rows.flatMap(({ session, position, buys }) => (buys === null || position.symbol !== symbol ? [] : [{ date: session.date, buys, quantity: position.amount }])),
     [rows, symbol],
   )
+  // A run that is under way knows nothing of what comes after its newest day.
+  const newest = useMemo(() => (sessions.data ?? []).reduce((latest, one) => (one.date > latest ? one.date : latest), ''), [sessions.data])
+  const events = useMemo(() => (bars.data?.actions ?? []).filter((event) => event.date <= newest), [bars.data, newest])
   const days = useMemo(() => new Set((sessions.data ?? []).map((one) => one.date)), [sessions.data])
   const pick = (date: string) => {
     if (days.has(date)) void navigate({ to: '/app/runs/$jobId/$date/$model', params: { jobId: job.job_id, date, model: agent } })
@@ -70,7 +73,7 @@ export function TradesView({ job }: { job: Job }) {
             <Note kind="warn">{t('run.no.bars')}</Note>
           </div>
         )}
-        {bars.data && <PriceChart label={symbol} bars={bars.data} fills={fills} onPick={pick} />}
+        {bars.data && <PriceChart label={symbol} bars={bars.data.bars} fills={fills} events={events} onPick={pick} />}
       </section>
       <section className="panel" aria-label={t('run.fills')}>
         <div className="panel-head">

@@ -6,6 +6,7 @@ import { ApiError } from '@/server/client'
 import { options as optionsQuery } from '@/server/queries'
 import type { DatasetOption, Options } from '@/server/types'
 import { useStartRun } from '@/server/writes'
+import { useFormat } from '@/shared/format'
 import { type TextKey, type Translate, useLanguage, useText } from '@/shared/i18n'
 import { Dialog } from '@/shared/ui/dialog'
 import { Icon } from '@/shared/ui/icons'
@@ -32,6 +33,7 @@ export function NewRun({ onClose }: { onClose: () => void }) {
 
 function Form({ options, onClose }: { options: Options; onClose: () => void }) {
   const t = useText()
+  const format = useFormat()
   const language = useLanguage()
   const navigate = useNavigate()
   const start = useStartRun()
@@ -81,7 +83,7 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
       </div>
       <div className="sheet-body">
         {start.error && refusedField === null && <Failed error={start.error} />}
-        <Field name="dataset" label={t('new.dataset')} wrong={said('dataset')} hint={dataset ? `${dataset.first_day ?? ''} – ${dataset.last_day ?? ''}` : undefined}>
+        <Field name="dataset" label={t('new.dataset')} wrong={said('dataset')} hint={dataset ? format.span(dataset.first_day, dataset.last_day) : undefined}>
           {(tied) => (
             <select
               className="select"

@@ -1,6 +1,7 @@
 // The desk as a graph: phases from left to right, each node with its state and time.
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
+import { useReasons } from '@/shared/i18n/codes'
 import { type Node, PHASES, phaseTotal } from './desk'
 
 interface Props {
@@ -38,16 +39,17 @@ export function DeskGraph({ nodes, selected, onSelect }: Props) {
 function NodeCard({ node, selected, onSelect }: { node: Node; selected: boolean; onSelect: Props['onSelect'] }) {
   const t = useText()
   const word = useWord()
+  const reasons = useReasons()
   const format = useFormat()
   const took = node.start !== null && node.end !== null ? format.duration((node.end - node.start) / 1000) : null
-  const state = { ok: took ?? t('node.done'), degraded: node.reason ?? t('quality.degraded'), running: t('status.running'), waiting: t('node.waiting') }[node.state]
+  const state = { ok: took ?? t('node.done'), degraded: node.reason === null ? t('quality.degraded') : reasons.why(node.reason), running: t('status.running'), waiting: t('node.waiting') }[node.state]
   return (
     <button
       type="button"
       className={`node ${node.state}`}
       aria-pressed={selected}
       data-scope={node.scope}
-      title={node.reason ?? undefined}
+      title={node.reason === null ? undefined : `${reasons.why(node.reason)} (${node.reason})`}
       onClick={() => onSelect(selected ? null : node.scope)}
     >
       <b className="clip">

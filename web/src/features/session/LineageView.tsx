@@ -4,7 +4,7 @@ import { Link as To } from '@tanstack/react-router'
 import type { Trade } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
-import { Tag } from '@/shared/ui/parts'
+import { useCode } from '@/shared/i18n/codes'
 import { JsonView, parseJson } from '@/transcript/JsonView'
 import { dataPlace } from '../shown/places'
 import { bySeries, type Lineage, type Link } from './lineage'
@@ -24,6 +24,7 @@ interface Props {
 
 export function LineageView({ trade, lineage, market, dataset, zone, onGo, onMemory }: Props) {
   const t = useText()
+  const code = useCode()
   const word = useWord()
   const format = useFormat()
   const series = bySeries(lineage.shown)
@@ -38,7 +39,7 @@ export function LineageView({ trade, lineage, market, dataset, zone, onGo, onMem
           <>
             {lineage.elsewhere ? (
               <To to="/app/sessions/$sessionId" params={{ sessionId: String(lineage.elsewhere.session_id) }} search={{ at: lineage.orderPath } as never}>
-                {t('lineage.elsewhere', { date: lineage.elsewhere.date })} <span className="mono">{lineage.orderPath}</span>
+                {t('lineage.elsewhere', { date: format.day(lineage.elsewhere.date) })} <span className="mono">{lineage.orderPath}</span>
               </To>
             ) : (
               <Path path={lineage.orderPath} onGo={onGo} />
@@ -47,7 +48,7 @@ export function LineageView({ trade, lineage, market, dataset, zone, onGo, onMem
             {lineage.reason && <p>{lineage.reason}</p>}
             {lineage.cuts.map((cut) => (
               <div key={cut.code + cut.message}>
-                <Tag>{cut.code}</Tag> {cut.message} <Numbers numbers={cut.numbers} />
+                <span title={cut.code}>{code('cut', cut.code)}</span> <Numbers numbers={cut.numbers} />
               </div>
             ))}
           </>

@@ -3,7 +3,7 @@ import { Fragment, useState } from 'react'
 import type { DayResult, Exposure, GivenMemory, Rejected, Session, Step, Trade } from '@/server/types'
 import { signClass, useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
-import { Tag } from '@/shared/ui/parts'
+import { useCode } from '@/shared/i18n/codes'
 import { Empty } from '@/shared/ui/states'
 import { LineageView } from './LineageView'
 import { type Lineage, lineageOf } from './lineage'
@@ -107,6 +107,7 @@ function Fills({ session, day, steps, exposures, given, market, open, dataset, z
 
 function Refusals({ rejections, here, onGo }: { rejections: Rejected[]; here: number; onGo: Props['onGo'] }) {
   const t = useText()
+  const code = useCode()
   const word = useWord()
   const format = useFormat()
   return (
@@ -115,7 +116,6 @@ function Refusals({ rejections, here, onGo }: { rejections: Rejected[]; here: nu
       <table className="grid-table">
         <thead>
           <tr>
-            <th>{t('orders.code')}</th>
             <th>{t('lineage.order')}</th>
             <th>{t('orders.reason')}</th>
             <th>
@@ -126,14 +126,12 @@ function Refusals({ rejections, here, onGo }: { rejections: Rejected[]; here: nu
         <tbody>
           {rejections.map((one) => (
             <tr key={one.order_id}>
-              <td className="top">
-                <Tag kind="bad">{one.code ?? one.status}</Tag>
-              </td>
               <td className="top nowrap">
                 {word('side', one.side)} {format.quantity(one.quantity)} {one.symbol}
               </td>
               <td className="top">
-                {one.message}
+                <b title={one.code ?? one.status}>{one.code ? code('order', one.code) : word('side', one.status)}</b>
+                {one.message && <p className="second">{one.message}</p>}
                 <Numbers numbers={one.numbers as Record<string, unknown> | null | undefined} />
               </td>
               <td className="top num">

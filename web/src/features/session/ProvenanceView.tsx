@@ -5,6 +5,7 @@ import { sessionLive } from '@/server/queries'
 import type { DayResult, Degradation, Job, Session } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
+import { useCode, useReasons } from '@/shared/i18n/codes'
 import { Pairs, Tag } from '@/shared/ui/parts'
 import { QualityTag, qualityOf, researchOf } from '@/shared/ui/quality'
 import { Empty } from '@/shared/ui/states'
@@ -19,6 +20,8 @@ interface Props {
 export function ProvenanceView({ job, session, day, symbol }: Props) {
   const t = useText()
   const word = useWord()
+  const code = useCode()
+  const reasons = useReasons()
   const format = useFormat()
   const live = useQuery(sessionLive(job.job_id, session.session_id, symbol ?? ''))
   if (!day) return <Empty title={t('session.open')} />
@@ -34,18 +37,18 @@ export function ProvenanceView({ job, session, day, symbol }: Props) {
   const rows: ([string, ReactNode] | null)[] = [
     [t('provenance.kind'), `${word('kind', metadata.agent_kind ?? '')} · ${metadata.model ?? ''}`],
     [t('provenance.quality'), <QualityTag key="quality" quality={quality} />],
-    [t('provenance.sample'), metadata.sample_quality ?? '–'],
+    [t('provenance.sample'), metadata.sample_quality ? <span title={metadata.sample_quality}>{word('provenance', metadata.sample_quality)}</span> : '–'],
     [t('provenance.time'), provenance.point_in_time === 'unverified' ? <Tag kind="warn">{t('quality.unverified')}</Tag> : t('quality.verified')],
-    talk ? [t('provenance.end'), `${talk.end ?? '–'} · ${t('provenance.steps', { count: talk.steps ?? 0 })}`] : null,
+    talk ? [t('provenance.end'), `${talk.end ? word('provenance', talk.end) : '–'} · ${t('provenance.steps', { count: talk.steps ?? 0 })}`] : null,
   ]
   if (research) {
     rows.push(
-      ['research_status', research.research_status],
-      ['research_mode', research.research_mode],
-      ['covered_dimensions', research.covered_dimensions.join(', ') || '–'],
-      ['manager_confidence', research.manager_confidence === null ? '–' : format.ratio(research.manager_confidence)],
-      ['timed_out_nodes', research.timed_out_nodes.join(', ') || '–'],
-      ['degraded_reason', research.degraded_reason ?? '–'],
+      [t('provenance.research'), <span key="status" title={`research_status: ${research.research_status}`}>{word('provenance', research.research_status)}</span>],
+      [t('provenance.mode'), <span key="mode" title={`research_mode: ${research.research_mode}`}>{word('provenance', research.research_mode)}</span>],
+      [t('provenance.covered'), <span key="covered" title={`covered_dimensions: ${research.covered_dimensions.join(', ')}`}>{research.covered_dimensions.map((one) => word('provenance', one)).join(', ') || '–'}</span>],
+      [t('provenance.manager.confidence'), research.manager_confidence === null ? '–' : format.ratio(research.manager_confidence)],
+      [t('provenance.timed.out'), research.timed_out_nodes.map((one) => word('node', one)).join(', ') || '–'],
+      [t('provenance.reason'), research.degraded_reason ? <span key="reason" title={research.degraded_reason}>{reasons.whole(research.degraded_reason)}</span> : '–'],
     )
   }
   return (
@@ -67,8 +70,8 @@ export function ProvenanceView({ job, session, day, symbol }: Props) {
         </dl>
       )}
       {live.data?.error && (
-        <p className="down">
-          {live.data.error.code}: {live.data.error.message}
+        <p className="down" title={live.data.error.code}>
+          {reasons.whole(live.data.error.code, live.data.error.message)}
         </p>
       )}
       <Pairs rows={rows} />
@@ -82,9 +85,11 @@ export function ProvenanceView({ job, session, day, symbol }: Props) {
                   <td>{one.symbol}</td>
                   <td>{word('node', one.node)}</td>
                   <td>
-                    <Tag kind="warn">{one.kind}</Tag>
+                    <Tag kind="warn" title={one.kind}>
+                      {one.kind === 'timeout' ? code('node_failure', 'timeout') : code('outcome', 'failed')}
+                    </Tag>
                   </td>
-                  <td className="mono">{one.reason}</td>
+                  <td title={one.reason}>{reasons.why(one.reason)}</td>
                   <td className="num">{one.elapsed_ms == null ? '–' : format.duration(one.elapsed_ms / 1000)}</td>
                 </tr>
               ))}

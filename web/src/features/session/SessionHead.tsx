@@ -40,11 +40,13 @@ export function SessionHead({ job, status, date, model, session, day, line }: Pr
           <Link to="/app/runs">{t('nav.runs')}</Link>
           <span>/</span>
           <Link to="/app/runs/$jobId" params={{ jobId: job.job_id }}>
-            {job.simulation?.symbols.join(', ')} {job.simulation?.start_date} – {job.simulation?.end_date}
+            {job.simulation?.symbols.join(', ')} {format.span(job.simulation?.start_date, job.simulation?.end_date)}
           </Link>
         </div>
         <h1 className="row wrap">
-          <span className="tnum">{date}</span>
+          <time className="tnum" dateTime={date}>
+            {format.day(date)}
+          </time>
           <span className="second title-span">{format.weekday(date)}</span>
           <span className="title-span">{model}</span>
           <HouseTag isLlm={isLlm} />
@@ -121,6 +123,7 @@ interface DayLinkProps {
 }
 
 function DayLink({ jobId, model, date, label, icon }: DayLinkProps) {
+  const format = useFormat()
   if (date === undefined) {
     return (
       <button type="button" className="button" disabled aria-label={label}>
@@ -129,7 +132,7 @@ function DayLink({ jobId, model, date, label, icon }: DayLinkProps) {
     )
   }
   return (
-    <Link to="/app/runs/$jobId/$date/$model" params={{ jobId, date, model }} search={(now) => ({ ...now, order: undefined, at: undefined, item: undefined })} className="button" aria-label={`${label}: ${date}`} title={date}>
+    <Link to="/app/runs/$jobId/$date/$model" params={{ jobId, date, model }} search={(now) => ({ ...now, order: undefined, at: undefined, item: undefined })} className="button" aria-label={`${label}: ${format.day(date)}`} title={format.day(date)}>
       <Icon name={icon} />
     </Link>
   )

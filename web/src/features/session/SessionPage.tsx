@@ -5,9 +5,11 @@ import { useEffect, useMemo } from 'react'
 import { isTyping } from '@/shared/keys'
 import { useNow } from '@/shared/now'
 import { useLiveJob } from '@/server/live'
-import { dataset as datasetQuery, dayResult, exposures as exposuresQuery, job as jobQuery, session as sessionQuery, sessionMemory, status as statusQuery, steps as stepsQuery } from '@/server/queries'
-import { type DayResult, type Degradation, type Exposure, type GivenItem, type GivenMemory, hasStopped, type Job, type Session, type Status, type Step } from '@/server/types'
+import { dataset as datasetQuery, dayResult, exposures as exposuresQuery, job as jobQuery, dayStatus, session as sessionQuery, sessionMemory, steps as stepsQuery, talk as talkQuery } from '@/server/queries'
+import { type DayResult, type Degradation, type Exposure, type GivenItem, type GivenMemory, hasStopped, type Instructions as Told, type Job, type Message, type Session, type Status, type Step } from '@/server/types'
+import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
+import { useReasons } from '@/shared/i18n/codes'
 import { Segments, Tabs } from '@/shared/ui/parts'
 import { Empty, Failed, Loading, Note } from '@/shared/ui/states'
 import { isMissing } from '@/shared/missing'
@@ -28,6 +30,8 @@ const VIEWS: View[] = ['talk', 'orders', 'shown', 'memory', 'provenance', 'tape'
 const NO_STEPS: Step[] = []
 const NO_EXPOSURES: Exposure[] = []
 const NOT_GIVEN: GivenMemory[] = []
+const UNSAID: Message[] = []
+const UNTOLD: Told[] = []
 
 export function SessionPage() {
   const t = useText()
@@ -35,7 +39,7 @@ export function SessionPage() {
   const job = useQuery(jobQuery(jobId))
   const running = job.data !== undefined && !hasStopped(job.data.status)
   const line = useLiveJob(jobId, running)
-  const status = useQuery(statusQuery(jobId))
+  const status = useQuery(dayStatus(jobId, date, model))
   const session = useQuery(sessionQuery(jobId, date, model))
   const day = useQuery(dayResult(jobId, date, model))
 
@@ -68,7 +72,7 @@ export function SessionPage() {
     <div className="page">
       <SessionHead job={job.data} status={status.data} date={date} model={model} session={session.data ?? null} day={day.data ?? null} line={line} />
       {session.data ? (
-        <Body key={session.data.session_id} job={job.data} status={status.data} session={session.data} day={day.data ?? null} />
+        <Body key={session.data.session_id} job={job.data} head={session.data} day={day.data ?? null} />
       ) : (
         <NotBegun status={status.data} date={date} model={model} />
       )}
@@ -78,8 +82,9 @@ export function SessionPage() {
 
 function NotBegun({ status, date, model }: { status: Status; date: string; model: string }) {
   const t = useText()
+  const format = useFormat()
   const detail = status.details.find((one) => one.date === date && one.model === model)
-  if (!detail) return <Empty title={t('session.no.day', { date })} />
+  if (!detail) return <Empty title={t('session.no.day', { date: format.day(date) })} />
   return (
     <Empty title={detail.status === 'skipped' ? t('session.skipped') : t('session.not.begun')}>
       <p className="second">{detail.error ?? (detail.status === 'skipped' ? t('session.skipped.why') : t('session.not.begun.why'))}</p>
@@ -89,15 +94,19 @@ function NotBegun({ status, date, model }: { status: Status; date: string; model
 
 interface BodyProps {
   job: Job
-  status: Status
-  session: Session
+  head: Session
   day: DayResult | null
 }
 
-function Body({ job, session, day }: BodyProps) {
+function Body({ job, head, day }: BodyProps) {
   const t = useText()
   const navigate = useNavigate({ from: '/app/runs/$jobId/$date/$model' })
   const search = useSearch({ from: '/app/runs/$jobId/$date/$model' })
+  const said = useQuery(talkQuery(job.job_id, head.session_id))
+  const messages = said.data?.messages ?? UNSAID
+  const instructions = said.data?.instructions ?? UNTOLD
+  const session = useMemo<Session>(() => ({ ...head, conversation: messages, instructions }), [head, messages, instructions])
+  const coming = said.data ? said.data.total - messages.length : 0
   const steps = useQuery(stepsQuery(job.job_id, session.session_id))
   const shown = useQuery(exposuresQuery(job.job_id, session.session_id))
   const given = useQuery(sessionMemory(job.job_id, session.session_id))
@@ -109,8 +118,8 @@ function Body({ job, session, day }: BodyProps) {
   const now = useNow(running ? 1000 : 3_600_000)
   const until = running ? now : 0
   const nodes = useMemo(
-    () => nodesOf(steps.data ?? NO_STEPS, session.conversation ?? [], (day?.provenance.degradations ?? []) as unknown as Degradation[], running, until),
-    [steps.data, session.conversation, day?.provenance.degradations, running, until],
+    () => nodesOf(steps.data ?? NO_STEPS, messages, (day?.provenance.degradations ?? []) as unknown as Degradation[], running, until),
+    [steps.data, messages, day?.provenance.degradations, running, until],
   )
   const desk = isDesk(nodes)
   const symbols = symbolsOf(nodes)
@@ -124,7 +133,7 @@ function Body({ job, session, day }: BodyProps) {
   /** To where a step stands: its message or, where it said nothing, its place on the tape. The way back leads here again. */
   const goTo = (path: string) => {
     const place = placeOf(path)
-    const told = (session.conversation ?? []).some((message) => message.path === path)
+    const told = messages.some((message) => message.path === path)
     const part = { node: place.scope, view: told ? undefined : 'tape', symbol: place.symbol ?? search.symbol, at: path, item: undefined }
     void navigate({ search: (now) => ({ ...now, ...part }), resetScroll: false })
   }
@@ -139,11 +148,11 @@ function Body({ job, session, day }: BodyProps) {
 
   const inNode = (path: string) => selected === null || placeOf(path).scope === selected
   const talk = useMemo(() => {
-    const all = session.conversation ?? []
+    const all = messages
     if (selected !== null) return all.filter((message) => placeOf(message.path).scope === selected)
     if (!desk) return all
     return all.filter((message) => placeOf(message.path).symbol === symbol || placeOf(message.path).symbol === null)
-  }, [session.conversation, selected, desk, symbol])
+  }, [messages, selected, desk, symbol])
   const reads = (shown.data ?? NO_EXPOSURES).filter((one) => inNode(one.path))
   const tape = (steps.data ?? NO_STEPS).filter((one) => inNode(one.path))
   const orders = (day?.trades.length ?? 0) + (day?.rejections.length ?? 0)
@@ -193,7 +202,7 @@ function Body({ job, session, day }: BodyProps) {
             value={view}
             onChange={(value) => go({ view: value === 'talk' ? undefined : value })}
             choices={[
-              { value: 'talk', label: t('session.talk'), count: talk.length },
+              { value: 'talk', label: t('session.talk'), count: coming > 0 && talk.length === messages.length ? said.data?.total : talk.length },
               { value: 'orders', label: t('session.orders'), count: orders },
               { value: 'shown', label: t('session.shown'), count: reads.length },
               { value: 'memory', label: t('session.memory'), count: remembered },
@@ -203,11 +212,15 @@ function Body({ job, session, day }: BodyProps) {
           >
             {view === 'talk' && (
               <>
-                <Instructions instructions={session.instructions ?? []} node={selected ?? (desk ? null : 'solo#1')} />
-                {talk.length === 0 ? (
+                <Instructions instructions={instructions} node={selected ?? (desk ? null : 'solo#1')} />
+                {said.isPending ? (
+                  <Loading rows={8} />
+                ) : said.error && messages.length === 0 ? (
+                  <Failed error={said.error} retry={() => void said.refetch()} />
+                ) : talk.length === 0 && coming === 0 ? (
                   <Empty title={selected ? t('node.silent') : t('session.silent')} />
                 ) : (
-                  <Transcript key={selected ?? ''} messages={talk} showsNodes={desk && selected === null} follows={running && at === undefined} focusPath={at} focusIndex={atIndex} onPath={(path) => select(placeOf(path).scope)} />
+                  <Transcript key={selected ?? ''} messages={talk} coming={coming} error={said.error} onAgain={() => void said.refetch()} showsNodes={desk && selected === null} follows={running && at === undefined} focusPath={at} focusIndex={atIndex} onPath={(path) => select(placeOf(path).scope)} />
                 )}
               </>
             )}
@@ -232,14 +245,15 @@ function Body({ job, session, day }: BodyProps) {
 function Degraded({ lost, onGo }: { lost: Degradation[]; onGo: (lost: Degradation) => void }) {
   const t = useText()
   const word = useWord()
+  const reasons = useReasons()
   return (
     <Note kind="warn" title={t('session.degraded')}>
       <p>{t('session.degraded.why')}</p>
       <div className="row wrap">
         {lost.map((one, index) => (
-          <button key={index} type="button" className="button small" onClick={() => onGo(one)}>
+          <button key={index} type="button" className="button small" title={one.reason} onClick={() => onGo(one)}>
             {one.symbol ? `${one.symbol} · ` : ''}
-            {word('node', one.node)}: {one.reason}
+            {word('node', one.node)}: {reasons.why(one.reason)}
           </button>
         ))}
       </div>

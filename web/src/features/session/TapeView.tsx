@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'react'
 import type { Step } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
+import { useCode } from '@/shared/i18n/codes'
 import { Tag } from '@/shared/ui/parts'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
 
@@ -17,6 +18,7 @@ interface Props {
 
 export function TapeView({ steps, pending, error, at }: Props) {
   const t = useText()
+  const code = useCode()
   const format = useFormat()
   const box = useRef<HTMLDivElement>(null)
   const rows = useVirtualizer({ count: steps.length, getScrollElement: () => box.current, estimateSize: () => 26, overscan: 20 })
@@ -49,7 +51,7 @@ export function TapeView({ steps, pending, error, at }: Props) {
               {step.reused_from && <Tag title={step.reused_from}>{t('tape.reused')}</Tag>}
               {step.attempts > 1 && <Tag kind="warn">{t('tape.attempts', { count: step.attempts })}</Tag>}
               {step.interrupted > 0 && <Tag kind="warn">{t('tape.interrupted', { count: step.interrupted })}</Tag>}
-              {bad || step.state !== 'done' ? <Tag kind="warn">{step.outcome ?? step.state}</Tag> : null}
+              {bad || step.state !== 'done' ? <Tag kind="warn" title={step.outcome ?? step.state}>{step.outcome ? code('outcome', step.outcome) : code('step_state', step.state)}</Tag> : null}
               <span className="num second tape-tokens">{step.input_tokens + step.output_tokens > 0 ? `${format.compact(step.input_tokens)}→${format.compact(step.output_tokens)}` : ''}</span>
               <span className="num second tape-took">{took === null ? '' : format.duration(took)}</span>
               <code className="quiet tape-hash" title={step.hash ?? step.digest}>

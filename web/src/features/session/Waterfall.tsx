@@ -2,6 +2,7 @@
 import { useMemo, useState } from 'react'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
+import { useReasons } from '@/shared/i18n/codes'
 import { More } from '@/shared/ui/parts'
 import { DEEP, type Node } from './desk'
 
@@ -27,6 +28,7 @@ interface Props {
 export function Waterfall({ nodes, selected, onSelect, byCall }: Props) {
   const t = useText()
   const word = useWord()
+  const reasons = useReasons()
   const format = useFormat()
   const rows = useMemo<Row[]>(() => {
     const timed = nodes.filter((node) => node.start !== null)
@@ -51,11 +53,11 @@ export function Waterfall({ nodes, selected, onSelect, byCall }: Props) {
         label: `${word('node', node.name)}${node.round > 1 ? ` · ${node.round}` : ''}`,
         bars:
           node.state === 'degraded'
-            ? [{ start: node.start ?? 0, end: node.end ?? 0, look: lookOf(node, false), title: node.reason ?? '' }]
+            ? [{ start: node.start ?? 0, end: node.end ?? 0, look: lookOf(node, false), title: node.reason === null ? '' : reasons.why(node.reason) }]
             : node.calls.map((call) => ({ start: call.start, end: call.end, look: lookOf(node, call.open), title: call.path })),
         took: (node.end ?? 0) - (node.start ?? 0),
       }))
-  }, [nodes, byCall, word])
+  }, [nodes, byCall, word, reasons])
   const whole = rows.reduce((most, row) => row.bars.reduce((end, bar) => Math.max(end, bar.end), most), 1)
   const [count, setCount] = useState(ROWS)
 

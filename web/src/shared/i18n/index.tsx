@@ -45,7 +45,7 @@ export function isTextKey(key: string): key is TextKey {
 }
 
 /** A word of the API in the reader's language, or as it is where we have none for it. */
-export function useWord(): (group: 'status' | 'market' | 'memory' | 'role' | 'side' | 'cause' | 'decision' | 'node' | 'kind' | 'value' | 'source' | 'tag' | 'look', word: string) => string {
+export function useWord(): (group: 'status' | 'market' | 'memory' | 'role' | 'side' | 'cause' | 'decision' | 'node' | 'kind' | 'value' | 'source' | 'tag' | 'look' | 'provenance', word: string) => string {
   const t = useText()
   return useMemo(
     () => (group, word) => {

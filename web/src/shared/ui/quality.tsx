@@ -2,17 +2,19 @@
 import type { DataQuality, Research } from '@/server/types'
 import { useFormat } from '../format'
 import { useText } from '../i18n'
+import { useReasons } from '../i18n/codes'
 import { Tag } from './parts'
 
 export function QualityTag({ quality }: { quality: DataQuality | null | undefined }) {
   const t = useText()
+  const reasons = useReasons()
   if (!quality) return null
   if (quality.state === 'ok') {
     const missing = Object.keys(quality.sources_missing ?? {})
     if (missing.length === 0) return <Tag>{t('quality.full')}</Tag>
     return <Tag title={missing.join(', ')}>{t('quality.full.missing', { count: missing.length })}</Tag>
   }
-  const why = (quality.reason_codes ?? []).join(', ')
+  const why = (quality.reason_codes ?? []).map((code) => `${reasons.whole(code)} (${code})`).join('; ')
   return (
     <Tag kind="warn" title={why}>
       {quality.state === 'research_degraded' ? t('quality.research') : t('quality.node')}

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { useState } from 'react'
 import { ApiError } from '@/server/client'
 import { useText } from '../i18n'
+import { isCode, useCode } from '../i18n/codes'
 import { Icon } from './icons'
 
 export function Loading({ rows = 6 }: { rows?: number }) {
@@ -42,14 +43,16 @@ interface FailedProps {
 /** What went wrong, in words, and what can be done. */
 export function Failed({ error, retry }: FailedProps) {
   const t = useText()
+  const code = useCode()
   const offline = error instanceof ApiError && error.status === 0
+  const known = error instanceof ApiError && isCode('error', error.code) ? code('error', error.code) : null
   const said = error instanceof Error ? error.message : String(error)
   return (
     <div className="note bad" role="alert">
       <Icon name="warn" />
       <div className="grow stack">
         <div>
-          <strong>{offline ? t('state.offline') : t('state.failed')}</strong>
+          <strong title={error instanceof ApiError ? error.code : undefined}>{offline ? t('state.offline') : (known ?? t('state.failed'))}</strong>
           {offline ? t('state.offline.why') : said}
         </div>
         {offline && <Command text="papertape serve" />}

@@ -124,6 +124,29 @@ pub enum CutCode {
     Refused,
 }
 
+impl CutCode {
+    /// All of them.
+    pub const ALL: [Self; 17] = [
+        Self::NoDecision,
+        Self::NoPrice,
+        Self::WaitingOrder,
+        Self::SizingUnreadable,
+        Self::SizingIgnored,
+        Self::SymbolCap,
+        Self::GrossCap,
+        Self::Cash,
+        Self::TPlusOne,
+        Self::Held,
+        Self::Lot,
+        Self::TooSmall,
+        Self::Shorting,
+        Self::Leverage,
+        Self::Stop,
+        Self::Target,
+        Self::Refused,
+    ];
+}
+
 /// One cut, recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cut {

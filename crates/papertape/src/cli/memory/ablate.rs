@@ -48,7 +48,9 @@ pub(super) async fn ablate(common: &Common, config: Config, args: RunArgs) -> Ou
         note!("memory = {mode}: job {}", queued.job);
         if queued.skipped < queued.total_model_days {
             execute::to_its_end(&app, &queued.job).await?;
-            let status = view::status(&app, queued.job.as_str()).await.map_err(of_view)?;
+            let status = view::status(&app, queued.job.as_str(), &view::StatusQuery::default())
+                .await
+                .map_err(of_view)?;
             if status.status != JobStatus::Completed {
                 let why = status.error.map(|error| format!(": {error}")).unwrap_or_default();
                 note!("job {} {}{why}; the same command goes on with it", queued.job, status.status);

@@ -12,7 +12,6 @@
 
 use super::super::{ViewError, number};
 use super::Metrics;
-use crate::app::App;
 use papertape_core::broker::{
     self, BookEntry, Books, MarketProfile, Ohlc, Order, Quote, Side, Submission, approve, submit,
 };
@@ -26,6 +25,7 @@ use papertape_runtime::config::SimulationConfig;
 use rust_decimal::{Decimal, RoundingStrategy};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// Decimals of the finest unit that can be traded.
@@ -72,10 +72,11 @@ pub(super) struct Beside(Vec<(Ground, Option<Baselines>)>);
 type Ground = (JobId, Money, Vec<Date>);
 
 impl Beside {
-    /// Those of a job, see [`beside`].
+    /// Those of a job's data and rules over these days, from this value. `None` where its numbers do not
+    /// fit the books.
     pub(super) async fn of(
         &mut self,
-        app: &App,
+        dataset: Arc<Dataset>,
         (job, config): (&JobId, &SimulationConfig),
         initial: Money,
         dates: Vec<Date>,
@@ -84,21 +85,18 @@ impl Beside {
         if let Some((_, known)) = self.0.iter().find(|(known, _)| *known == ground) {
             return Ok(known.clone());
         }
-        let found = beside(app, config, initial, ground.2.clone()).await?;
+        let found = beside(dataset, config, initial, ground.2.clone()).await?;
         self.0.push((ground, found.clone()));
         Ok(found)
     }
 }
 
-/// The baselines of a job's data and rules over these days, from this value. `None` where the job's
-/// dataset is not at hand, or its numbers do not fit the books.
 async fn beside(
-    app: &App,
+    dataset: Arc<Dataset>,
     config: &SimulationConfig,
     initial: Money,
     dates: Vec<Date>,
 ) -> Result<Option<Baselines>, ViewError> {
-    let Ok(dataset) = app.services.datasets.open(config.dataset.hash) else { return Ok(None) };
     let (market, symbols) = (config.market.clone(), config.symbols.clone());
     let both = tokio::task::spawn_blocking(move || {
         let run = |strategy| run(&dataset, &symbols, &market, initial, &dates, strategy);

@@ -286,8 +286,11 @@ async fn result(
     level: ReasoningLevel,
 ) -> Result<DayResult, ViewError> {
     let Placed { actions, orders } = app.store.placed(session.id).await?;
-    let mut trades: Vec<Trade> =
-        trades::fills(app, &session).await?.into_iter().map(|filled| filled.trade).collect();
+    let mut trades: Vec<Trade> = trades::fills(app, session.id, &session.positions, &session.orders)
+        .await?
+        .into_iter()
+        .map(|filled| filled.trade)
+        .collect();
     for trade in &mut trades {
         trade.path = actions.get(&trade.action_id).map(ToString::to_string);
         trade.order = trade.order_id.as_ref().and_then(|id| orders.get(id)).map(OrderPlaceAnswer::from);
@@ -412,11 +415,6 @@ pub(super) fn provenance(metadata: Option<&Value>) -> Provenance {
         by_symbol: known.by_symbol,
         degradations: known.degradations,
     }
-}
-
-/// Was it a day of full research? `None` where nothing is known of it.
-pub(in crate::view) fn sample_quality(metadata: Option<&Value>) -> Option<SampleQuality> {
-    Some(extract(metadata?).sample_quality())
 }
 
 fn metadata(session: &SessionResult, is_llm: Option<bool>) -> DayMetadata {

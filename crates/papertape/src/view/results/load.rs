@@ -4,7 +4,7 @@ use super::super::{Configs, ViewError};
 use crate::app::App;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::time::Date;
-use papertape_store::{Page, PageRequest, ResultFilter, SessionResult};
+use papertape_store::{ClosedDay, Page, PageRequest, ResultFilter, SessionResult};
 use std::collections::BTreeSet;
 
 /// Sessions are read in pages of this many.
@@ -40,29 +40,45 @@ pub(super) async fn sessions(
     }
 }
 
-/// The same, with what came before in the jobs that this one goes on from: an account's whole history.
-pub(super) async fn history(
+/// The jobs in which an agent's account has its history, newest first, each with the last day that counts:
+/// this one, and what it goes on from, as far back as `from`.
+pub(super) async fn chain(
     app: &App,
     configs: &mut Configs,
     (agent, job): (&AgentName, &JobId),
     (from, to): (Option<Date>, Option<Date>),
-) -> Result<Vec<SessionResult>, ViewError> {
-    let mut all = sessions(app, (agent, job), (from, to)).await?;
-    let mut seen = BTreeSet::from([job.clone()]);
+) -> Result<Vec<(JobId, Option<Date>)>, ViewError> {
+    let mut chain = vec![(job.clone(), to)];
     let mut job = job.clone();
     while let Some(before) =
         configs.of(app, &job).await?.and_then(|config| config.continues.get(agent)).cloned()
     {
-        let begins = all.first().map(|session| session.date);
-        if from.is_some_and(|from| before.date < from) || !seen.insert(before.job.clone()) {
+        let is_seen = chain.iter().any(|(seen, _)| *seen == before.job);
+        if from.is_some_and(|from| before.date < from) || is_seen {
             break;
         }
-        let to = to.map_or(before.date, |to| to.min(before.date));
-        let mut earlier = sessions(app, (agent, &before.job), (from, Some(to))).await?;
-        earlier.retain(|session| begins.is_none_or(|begins| session.date < begins));
+        chain.push((before.job.clone(), Some(to.map_or(before.date, |to| to.min(before.date)))));
+        job = before.job;
+    }
+    Ok(chain)
+}
+
+/// The closed days of an agent in such jobs, by day. A day that a later job has is that job's.
+pub(super) async fn closed(
+    app: &App,
+    agent: &AgentName,
+    from: Option<Date>,
+    chain: &[(JobId, Option<Date>)],
+) -> Result<Vec<ClosedDay>, ViewError> {
+    let mut all: Vec<ClosedDay> = Vec::new();
+    for (job, to) in chain {
+        let filter = ResultFilter { from, to: *to, agent: Some(agent.clone()), job: Some(job.clone()) };
+        let mut earlier = app.store.closed_days(&filter).await?;
+        if let Some(begins) = all.first().map(|day| day.date) {
+            earlier.retain(|day| day.date < begins);
+        }
         earlier.append(&mut all);
         all = earlier;
-        job = before.job;
     }
     Ok(all)
 }

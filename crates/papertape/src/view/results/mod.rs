@@ -3,20 +3,24 @@
 mod baseline;
 mod day;
 mod head;
+mod kept;
 mod load;
 mod range;
+mod researched;
 mod trades;
 
 pub use baseline::{BaselineResult, Baselines, ValueAtClose};
-pub(super) use day::sample_quality;
 pub use day::{
     CorporateActionAnswer, DailyMetrics, DayMetadata, DayReasoning, DayResult, FinalPosition, HeldAtClose,
     Holding, OrderPlaceAnswer, Provenance, Rejected, StartingHoldings, Trade,
 };
 pub use head::{DecisionAnswer, NeighbourAnswer, SessionHeadAnswer, session_head};
+pub use kept::KeptResults;
 pub use range::{
     DailyPortfolioValue, FullResearch, Metrics, RangeProvenance, RangeReasoning, RangeResult, Span,
 };
+
+pub(super) use researched::Researched;
 
 use super::{Configs, Deployment, ViewError, plain};
 use crate::app::App;

@@ -1,20 +1,22 @@
 //! One model's range of days, and its figures.
 
 use super::super::{Configs, MessageAnswer, ViewError, number, reasoning::message};
-use super::load::{chosen, history, sessions};
-use super::{Baselines, ReasoningLevel, baseline::Beside, day, trades};
+use super::kept::Key;
+use super::load::{self, chain, chosen};
+use super::{Baselines, ReasoningLevel, Researched, baseline::Beside, trades};
 use crate::app::App;
 use papertape_core::broker::MarketProfile;
 use papertape_core::id::{AgentName, JobId};
+use papertape_core::market::Dataset;
 use papertape_core::metric::{DayValue, PeriodInput, PeriodMetrics, TradedAmount, period_metrics};
-use papertape_core::money::{Money, Quantity};
-use papertape_core::provenance::SampleQuality;
+use papertape_core::money::Money;
 use papertape_core::record::DayStatus;
 use papertape_core::time::Date;
-use papertape_store::{PageRequest, ResultFilter, SessionFilter, SessionResult};
+use papertape_store::{ClosedDay, PageRequest, ResultFilter, SessionFilter};
 use rust_decimal::Decimal;
 use serde::Serialize;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// The most model-days whose whole conversations one answer holds.
@@ -183,10 +185,10 @@ impl From<PeriodMetrics> for Metrics {
 
 /// A closed day.
 struct Closed {
-    session: SessionResult,
-    cash: Money,
+    day: ClosedDay,
     figures: Figures,
     is_full: bool,
+    is_verified: bool,
 }
 
 /// What the figures of a period need of a day.
@@ -209,13 +211,26 @@ pub(super) async fn results(
     let mut conversations = 0;
     for (agent, job) in chosen(app, filter).await? {
         let days = (filter.from, filter.to);
-        let sessions = match filter.job {
-            Some(_) => sessions(app, (&agent, &job), days).await?,
-            None => history(app, configs, (&agent, &job), days).await?,
+        let chain = match filter.job {
+            Some(_) => vec![(job.clone(), filter.to)],
+            None => chain(app, configs, (&agent, &job), days).await?,
         };
-        let mut closed = Vec::with_capacity(sessions.len());
-        for session in sessions {
-            closed.extend(close(app, session).await?);
+        let dataset = match configs.of(app, &job).await? {
+            Some(config) => app.services.datasets.open(config.dataset.hash).ok(),
+            None => None,
+        };
+        // Before the days are read: what is kept is at least as new as what it is called.
+        let key = match level {
+            ReasoningLevel::None => Key::of(app, &agent, days, &chain, dataset.is_some()).await?,
+            ReasoningLevel::Summary | ReasoningLevel::Full => None,
+        };
+        if let Some(known) = key.as_ref().and_then(|key| app.results.get(key)) {
+            results.push(RangeResult::clone(&known));
+            continue;
+        }
+        let mut closed = Vec::new();
+        for day in load::closed(app, &agent, filter.from, &chain).await? {
+            closed.push(close(app, day).await?);
         }
         if level == ReasoningLevel::Full {
             conversations += closed.len();
@@ -227,67 +242,68 @@ pub(super) async fn results(
             }
         }
         if !closed.is_empty() {
-            results.push(result(app, (configs, &mut beside), (&agent, &job), closed, level).await?);
+            let found = result(app, (configs, &mut beside), (&agent, &job), dataset, closed, level).await?;
+            if let Some(key) = key {
+                app.results.keep(key, &found);
+            }
+            results.push(found);
         }
     }
     Ok(results)
 }
 
-/// A session's figures; `None` until it is closed.
-async fn close(app: &App, session: SessionResult) -> Result<Option<Closed>, ViewError> {
-    let (Some(starting), Some(cash), Some(portfolio_value)) =
-        (&session.starting, session.cash, session.portfolio_value)
-    else {
-        return Ok(None);
-    };
-    let before = starting.portfolio_value;
-    let fills = trades::fills(app, &session).await?;
-    let marked = session.holdings.iter().map(|held| (held.price * Quantity(held.quantity.0)).abs());
-    let value = DayValue { day: session.date, portfolio_value, gross_exposure: marked.sum() };
-    let quality = day::provenance(session.metadata.as_ref()).sample_quality;
+/// A closed day's figures.
+async fn close(app: &App, day: ClosedDay) -> Result<Closed, ViewError> {
+    let fills = trades::fills(app, day.id, &day.fills, &day.filled).await?;
+    let researched = Researched::read(day.metadata.as_deref());
+    let value =
+        DayValue { day: day.date, portfolio_value: day.portfolio_value, gross_exposure: day.gross_exposure };
     let figures = Figures {
-        before,
+        before: day.starting_value,
         value,
         fills: fills.iter().map(|filled| filled.amount).collect(),
         closed_pnl: fills.iter().filter_map(|filled| filled.closed_pnl).collect(),
     };
-    Ok(Some(Closed { cash, figures, is_full: quality == Some(SampleQuality::FullResearch), session }))
+    Ok(Closed { figures, is_full: researched.is_full(), is_verified: researched.is_verified(), day })
 }
 
 async fn result(
     app: &App,
     (configs, beside): (&mut Configs, &mut Beside),
     (agent, job): (&AgentName, &JobId),
+    dataset: Option<Arc<Dataset>>,
     days: Vec<Closed>,
     level: ReasoningLevel,
 ) -> Result<RangeResult, ViewError> {
     let said = match level {
         ReasoningLevel::None => None,
-        ReasoningLevel::Summary => Some(days.iter().map(|day| said(&day.session)).collect()),
+        ReasoningLevel::Summary => Some(days.iter().map(|day| said(&day.day)).collect()),
         ReasoningLevel::Full => Some(conversations(app, &days).await?),
     };
     let (first, last) = (&days[0], &days[days.len() - 1]);
     let all: Vec<&Figures> = days.iter().map(|day| &day.figures).collect();
     let full: Vec<&Figures> = days.iter().filter(|day| day.is_full).map(|day| &day.figures).collect();
-    let degraded = days.iter().filter(|day| !day.is_full);
-    let is_verified = |day: &Closed| {
-        day::provenance(day.session.metadata.as_ref()).point_in_time.as_deref() == Some("verified")
+    let dates: Vec<Date> = days.iter().map(|day| day.day.date).collect();
+    let those = |wanted: fn(&Closed) -> bool| -> Vec<Date> {
+        days.iter().filter(|day| wanted(day)).map(|day| day.day.date).collect()
     };
-    let dates: Vec<Date> = days.iter().map(|day| day.session.date).collect();
     let config = configs.of(app, job).await?;
     // A job of another kind names no market; its figures go by the default one's year.
     let year =
         config.map_or_else(MarketProfile::us_equity, |config| config.market.clone()).trading_days_a_year;
-    let baselines = match config {
-        Some(config) => beside.of(app, (job, config), first.figures.before, dates).await?,
-        None => None,
+    let baselines = match (dataset, config) {
+        (Some(dataset), Some(config)) => {
+            beside.of(dataset, (job, config), first.figures.before, dates).await?
+        }
+        _ => None,
     };
+    let is_verified = days.iter().all(|day| day.is_verified);
     Ok(RangeResult {
         model: agent.to_string(),
         job_id: job.to_string(),
         is_llm: configs.is_llm(app, job, agent).await?,
-        start_date: first.session.date,
-        end_date: last.session.date,
+        start_date: first.day.date,
+        end_date: last.day.date,
         starting_portfolio_value: number(first.figures.before.0),
         ending_portfolio_value: number(last.figures.value.portfolio_value.0),
         daily_portfolio_values: days.iter().map(at_close).collect(),
@@ -298,15 +314,9 @@ async fn result(
             period_metrics: metrics(&full, year),
         },
         provenance: RangeProvenance {
-            point_in_time: Some(
-                if days.iter().all(is_verified) { "verified" } else { "unverified" }.to_owned(),
-            ),
-            failed_days: days
-                .iter()
-                .filter(|day| day.session.status == DayStatus::Failed)
-                .map(|day| day.session.date)
-                .collect(),
-            degraded_days: degraded.map(|day| day.session.date).collect(),
+            point_in_time: Some(if is_verified { "verified" } else { "unverified" }.to_owned()),
+            failed_days: those(|day| day.day.status == DayStatus::Failed),
+            degraded_days: those(|day| !day.is_full),
         },
         baselines,
         reasoning: said,
@@ -315,12 +325,12 @@ async fn result(
 
 fn at_close(day: &Closed) -> DailyPortfolioValue {
     DailyPortfolioValue {
-        date: day.session.date,
+        date: day.day.date,
         portfolio_value: number(day.figures.value.portfolio_value.0),
-        cash: number(day.cash.0),
-        status: day.session.status,
+        cash: number(day.day.cash.0),
+        status: day.day.status,
         full_research: day.is_full,
-        job_id: day.session.job.to_string(),
+        job_id: day.day.job.to_string(),
     }
 }
 
@@ -357,19 +367,19 @@ fn metrics(days: &[&Figures], days_a_year: u16) -> Metrics {
     period_metrics(&input).into()
 }
 
-fn said(session: &SessionResult) -> RangeReasoning {
+fn said(day: &ClosedDay) -> RangeReasoning {
     RangeReasoning {
-        date: session.date,
-        session_id: session.id.0,
-        session_summary: session.session_summary.clone(),
+        date: day.date,
+        session_id: day.id.0,
+        session_summary: day.session_summary.clone(),
         conversation: None,
     }
 }
 
 async fn conversations(app: &App, days: &[Closed]) -> Result<Vec<RangeReasoning>, ViewError> {
-    let mut all: Vec<RangeReasoning> = days.iter().map(|day| said(&day.session)).collect();
+    let mut all: Vec<RangeReasoning> = days.iter().map(|day| said(&day.day)).collect();
     let jobs: BTreeSet<(&JobId, &AgentName)> =
-        days.iter().map(|day| (&day.session.job, &day.session.agent)).collect();
+        days.iter().map(|day| (&day.day.job, &day.day.agent)).collect();
     for (job, agent) in jobs {
         let filter =
             SessionFilter { job: Some(job.clone()), agent: Some(agent.clone()), ..SessionFilter::default() };

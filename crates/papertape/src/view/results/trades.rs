@@ -7,9 +7,9 @@ use papertape_core::broker::BookEntry;
 use papertape_core::metric::TradedAmount;
 use papertape_core::money::Money;
 use papertape_core::ports::Record as _;
-use papertape_core::record::{OrderRow, PositionRow};
+use papertape_core::record::{OrderRow, PositionRow, SessionId};
 use papertape_core::tape::{Class, expand};
-use papertape_store::{Page, PageRequest, SessionResult};
+use papertape_store::{Page, PageRequest};
 use std::collections::BTreeMap;
 
 /// One fill.
@@ -34,15 +34,20 @@ struct Costs {
 
 /// The fills of a session, in order. Those of an order have their costs in `orders`; those that were
 /// forced (a stop, a target, a liquidation) have none there, and are read from the tape.
-pub(super) async fn fills(app: &App, session: &SessionResult) -> Result<Vec<Filled>, ViewError> {
-    let mut orders: Vec<&OrderRow> = session.orders.iter().filter(|order| order.status == "filled").collect();
+pub(super) async fn fills(
+    app: &App,
+    session: SessionId,
+    positions: &[PositionRow],
+    orders: &[OrderRow],
+) -> Result<Vec<Filled>, ViewError> {
+    let mut orders: Vec<&OrderRow> = orders.iter().filter(|order| order.status == "filled").collect();
     let is_forced = |row: &&PositionRow| is_forced(&row.action_type);
-    let mut forced = match session.positions.iter().find(is_forced) {
+    let mut forced = match positions.iter().find(is_forced) {
         Some(_) => forced(app, session).await?,
         None => BTreeMap::new(),
     };
     let mut fills = Vec::new();
-    for row in &session.positions {
+    for row in positions {
         let costs = if is_ordered(&row.action_type) {
             let same = |order: &&OrderRow| {
                 Some(&order.symbol) == row.symbol.as_ref()
@@ -105,11 +110,11 @@ impl Costs {
 }
 
 /// The forced fills of a session, by their row's number, from the book steps of its tape.
-async fn forced(app: &App, session: &SessionResult) -> Result<BTreeMap<u64, Costs>, ViewError> {
+async fn forced(app: &App, session: SessionId) -> Result<BTreeMap<u64, Costs>, ViewError> {
     let mut outcomes = Vec::new();
     let mut request = PageRequest::first(1000);
     loop {
-        let Page { items, next } = app.store.steps(session.id, &request).await?;
+        let Page { items, next } = app.store.steps(session, &request).await?;
         let books = items.iter().filter(|step| step.class == Class::Order && step.path.kind() == "book");
         outcomes.extend(books.filter_map(|step| step.outcome_ref));
         match next {

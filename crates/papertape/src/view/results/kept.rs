@@ -1,0 +1,185 @@
+//! Results of jobs that have stopped, kept so that they are worked out once.
+//!
+//! What is kept is called by everything that it follows from: the agent and the days, each job with its
+//! epoch, and whether the data for the baselines are at hand. A job's sessions change under a lease alone,
+//! and a lease is another epoch; of a job that may be written nothing is kept. So nothing stale is ever
+//! found, whoever has written.
+
+use super::super::ViewError;
+use super::range::{DailyPortfolioValue, RangeResult};
+use super::{BaselineResult, ValueAtClose};
+use crate::app::App;
+use papertape_core::id::{AgentName, JobId};
+use papertape_core::time::Date;
+use papertape_store::StoppedJob;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The most bytes that are kept, about: ten years of some hundred agents.
+const MOST_BYTES: usize = 32 * 1024 * 1024;
+
+/// Results that were worked out, the ones used last.
+#[derive(Debug, Default)]
+pub struct KeptResults(Mutex<Shelf>);
+
+/// What a result follows from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    agent: AgentName,
+    days: (Option<Date>, Option<Date>),
+    /// With the last day that counts of each.
+    jobs: Vec<(StoppedJob, Option<Date>)>,
+    is_at_hand: bool,
+}
+
+#[derive(Debug, Default)]
+struct Shelf {
+    kept: HashMap<Key, Kept>,
+    bytes: usize,
+    /// Counts the uses.
+    clock: u64,
+}
+
+#[derive(Debug)]
+struct Kept {
+    result: Arc<RangeResult>,
+    bytes: usize,
+    used: u64,
+}
+
+impl Key {
+    /// What an agent's days in these jobs are called; `None` while one of the jobs may be written.
+    pub(super) async fn of(
+        app: &App,
+        agent: &AgentName,
+        days: (Option<Date>, Option<Date>),
+        chain: &[(JobId, Option<Date>)],
+        is_at_hand: bool,
+    ) -> Result<Option<Self>, ViewError> {
+        let mut jobs = Vec::with_capacity(chain.len());
+        for (job, to) in chain {
+            let Some(stopped) = app.store.stopped(job).await? else { return Ok(None) };
+            jobs.push((stopped, *to));
+        }
+        Ok(Some(Self { agent: agent.clone(), days, jobs, is_at_hand }))
+    }
+}
+
+impl KeptResults {
+    /// What is kept under this.
+    pub(super) fn get(&self, key: &Key) -> Option<Arc<RangeResult>> {
+        let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        shelf.clock += 1;
+        let now = shelf.clock;
+        let kept = shelf.kept.get_mut(key)?;
+        kept.used = now;
+        Some(Arc::clone(&kept.result))
+    }
+
+    /// Keeps a result; what was not used for longest goes for it.
+    pub(super) fn keep(&self, key: Key, result: &RangeResult) {
+        let bytes = size(result);
+        if bytes > MOST_BYTES {
+            return;
+        }
+        let result = Arc::new(result.clone());
+        let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        shelf.clock += 1;
+        let used = shelf.clock;
+        let before = shelf.kept.insert(key, Kept { result, bytes, used });
+        shelf.bytes += bytes;
+        shelf.bytes -= before.map_or(0, |before| before.bytes);
+        while shelf.bytes > MOST_BYTES {
+            let oldest = shelf.kept.iter().min_by_key(|(_, kept)| kept.used).map(|(key, _)| key.clone());
+            let Some(gone) = oldest.and_then(|oldest| shelf.kept.remove(&oldest)) else { break };
+            shelf.bytes -= gone.bytes;
+        }
+    }
+}
+
+/// How many bytes a result takes, about; its key and its own fields with it.
+fn size(result: &RangeResult) -> usize {
+    const ALL_ELSE: usize = 4096;
+    let day = size_of::<DailyPortfolioValue>() + result.job_id.len();
+    let beside =
+        |baseline: &BaselineResult| baseline.daily_portfolio_values.len() * size_of::<ValueAtClose>();
+    let baselines = result.baselines.as_ref();
+    ALL_ELSE
+        + result.daily_portfolio_values.len() * day
+        + result.provenance.degraded_days.len() * size_of::<Date>()
+        + baselines.map_or(0, |both| beside(&both.buy_and_hold) + beside(&both.equal_weight))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::results::range::{FullResearch, Metrics, RangeProvenance};
+    use papertape_core::metric::{PeriodInput, period_metrics};
+    use papertape_core::money::Money;
+    use papertape_core::record::DayStatus;
+
+    fn key(agent: &str) -> Key {
+        Key { agent: AgentName::from(agent), days: (None, None), jobs: Vec::new(), is_at_hand: true }
+    }
+
+    fn result(model: &str, days: usize) -> RangeResult {
+        let date = jiff::civil::date(2012, 10, 1);
+        let day = DailyPortfolioValue {
+            date,
+            portfolio_value: 1.0,
+            cash: 1.0,
+            status: DayStatus::Completed,
+            full_research: true,
+            job_id: "job".to_owned(),
+        };
+        let input = PeriodInput {
+            initial: Money::ZERO,
+            days: &[],
+            fills: &[],
+            closed_pnl: &[],
+            risk_free_a_day: 0.0,
+            days_a_year: 252,
+        };
+        let period_metrics: Metrics = period_metrics(&input).into();
+        RangeResult {
+            model: model.to_owned(),
+            job_id: "job".to_owned(),
+            is_llm: None,
+            start_date: date,
+            end_date: date,
+            starting_portfolio_value: 1.0,
+            ending_portfolio_value: 1.0,
+            daily_portfolio_values: vec![day; days],
+            full_research: FullResearch { days, total_days: days, period_metrics: period_metrics.clone() },
+            period_metrics,
+            provenance: RangeProvenance {
+                point_in_time: None,
+                failed_days: Vec::new(),
+                degraded_days: Vec::new(),
+            },
+            baselines: None,
+            reasoning: None,
+        }
+    }
+
+    /// Goal: however many results are asked for, no more bytes are kept than are allowed, and what was used
+    /// last is kept.
+    #[test]
+    fn what_is_kept_is_bounded_and_the_last_used_stays() {
+        let kept = KeptResults::default();
+        let large = result("large", 120_000);
+        assert!(size(&large) * 3 < MOST_BYTES && size(&large) * 6 > MOST_BYTES);
+        kept.keep(key("first"), &large);
+        for agent in ["second", "third", "fourth", "fifth", "sixth"] {
+            assert!(kept.get(&key("first")).is_some(), "it was used last but for {agent}");
+            kept.keep(key(agent), &large);
+            let shelf = kept.0.lock().expect("no panic");
+            assert!(shelf.bytes <= MOST_BYTES);
+            assert_eq!(shelf.bytes, shelf.kept.values().map(|kept| kept.bytes).sum::<usize>());
+        }
+        assert!(kept.get(&key("second")).is_none());
+        assert!(kept.get(&key("sixth")).is_some());
+        kept.keep(key("too large"), &result("too large", 1_000_000));
+        assert!(kept.get(&key("too large")).is_none() && kept.get(&key("sixth")).is_some());
+    }
+}

@@ -1,0 +1,191 @@
+//! What figures are computed from: a job's closed model-days with as few columns as that takes, for there
+//! may be tens of thousands of them.
+
+use super::results::{ResultFilter, read_holding};
+use crate::db::{Db, Statement};
+use crate::error::StoreError;
+use crate::record::implied::{ORDER, POSITION, read_order, read_position};
+use crate::store::Store;
+use crate::value::{Row, Value, params};
+use futures::FutureExt as _;
+use papertape_core::id::{AgentName, JobId};
+use papertape_core::money::{Money, Quantity};
+use papertape_core::record::{DayStatus, OrderRow, PositionRow, SessionId};
+use papertape_core::time::{Date, Timestamp};
+use serde::Deserialize;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A closed model-day.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClosedDay {
+    /// The session.
+    pub id: SessionId,
+    /// Its job.
+    pub job: JobId,
+    /// The trading day.
+    pub date: Date,
+    /// The agent.
+    pub agent: AgentName,
+    /// How it ended.
+    pub status: DayStatus,
+    /// The portfolio value before the day.
+    pub starting_value: Money,
+    /// Cash at the close.
+    pub cash: Money,
+    /// Value at the close.
+    pub portfolio_value: Money,
+    /// What is held at the close, long and short added up.
+    pub gross_exposure: Money,
+    /// Metadata and provenance as JSON, as they stand in the record.
+    pub metadata: Option<String>,
+    /// Its summary.
+    pub session_summary: Option<String>,
+    /// Its fills, in order.
+    pub fills: Vec<PositionRow>,
+    /// Its orders that were filled, in order.
+    pub filled: Vec<OrderRow>,
+}
+
+/// A job that has stopped, as it is: nothing of its sessions changes without another epoch, since a job
+/// must be claimed to be written.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct StoppedJob {
+    job: JobId,
+    epoch: i64,
+    created_at: Timestamp,
+}
+
+/// Of a session's start: the rest is skipped, not read.
+#[derive(Deserialize)]
+struct Before {
+    portfolio_value: Money,
+}
+
+/// The kinds of rows in `positions` that are fills.
+const IS_FILL: &str = "symbol IS NOT NULL
+    AND action_type IN ('buy', 'sell', 'short', 'cover', 'stop', 'target', 'liquidation')";
+
+impl Store {
+    /// The closed days of the filter, by agent, day and job, on one snapshot.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn closed_days(&self, filter: &ResultFilter) -> Result<Vec<ClosedDay>, StoreError> {
+        let wanted = Arc::new(filter.clone());
+        self.read(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move { closed_days(db, &wanted).await }.boxed()
+        })
+        .await
+    }
+
+    /// The job as it is; `None` where there is none, and while it may be written.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn stopped(&self, job: &JobId) -> Result<Option<StoppedJob>, StoreError> {
+        let job = job.clone();
+        self.read(move |db| {
+            let job = job.clone();
+            async move {
+                let sql = "SELECT lease_epoch, created_at FROM jobs
+                    WHERE job_id = $1 AND status NOT IN ('queued', 'running')";
+                let row = db.row(sql, params![&job]).await?;
+                row.map(|mut row| Ok(StoppedJob { job, epoch: row.get()?, created_at: row.get()? }))
+                    .transpose()
+            }
+            .boxed()
+        })
+        .await
+    }
+}
+
+async fn closed_days(db: &mut dyn Db, filter: &ResultFilter) -> Result<Vec<ClosedDay>, StoreError> {
+    let mut statement = Statement::new(
+        "SELECT s.id, s.job_id, s.date, s.model, s.status, s.starting_position, s.cash, s.portfolio_value,
+             s.metadata, s.session_summary",
+    );
+    these(&mut statement, filter);
+    statement.add(" ORDER BY s.model, s.date, s.job_id", []);
+    let mut days = statement.query(db).await?.into_iter().map(day).collect::<Result<Vec<_>, StoreError>>()?;
+    let places: HashMap<SessionId, usize> = days.iter().enumerate().map(|(at, day)| (day.id, at)).collect();
+
+    for mut row in
+        belonging(db, filter, "SELECT session_id, symbol, quantity, price FROM holdings WHERE", "symbol")
+            .await?
+    {
+        if let Some(at) = places.get(&row.get()?) {
+            let held = read_holding(&mut row)?;
+            let marked = (held.price * Quantity(held.quantity.0)).abs();
+            days[*at].gross_exposure += marked;
+        }
+    }
+    let sql = format!("SELECT session_id, {POSITION} FROM positions WHERE {IS_FILL} AND");
+    for mut row in belonging(db, filter, &sql, "action_id").await? {
+        if let Some(at) = places.get(&row.get()?) {
+            days[*at].fills.push(read_position(&mut row)?);
+        }
+    }
+    let sql = format!("SELECT session_id, {ORDER} FROM orders WHERE status = 'filled' AND");
+    for mut row in belonging(db, filter, &sql, "n").await? {
+        if let Some(at) = places.get(&row.get()?) {
+            days[*at].filled.push(read_order(&mut row)?);
+        }
+    }
+    Ok(days)
+}
+
+/// The rows of another table that belong to the filter's sessions, each session's in its order.
+async fn belonging(
+    db: &mut dyn Db,
+    filter: &ResultFilter,
+    select: &str,
+    order: &str,
+) -> Result<Vec<Row>, StoreError> {
+    let mut statement = Statement::new(format!("{select} session_id IN (SELECT s.id"));
+    these(&mut statement, filter);
+    statement.add(&format!(") ORDER BY session_id, {order}"), []);
+    statement.query(db).await
+}
+
+/// The closed sessions of the filter.
+fn these(statement: &mut Statement, filter: &ResultFilter) {
+    statement.add(
+        " FROM trading_sessions s WHERE s.completed_at IS NOT NULL AND s.starting_position IS NOT NULL
+            AND s.cash IS NOT NULL AND s.portfolio_value IS NOT NULL",
+        [],
+    );
+    for (sql, value) in [
+        (" AND s.job_id = ?", filter.job.as_ref().map(Value::from)),
+        (" AND s.model = ?", filter.agent.as_ref().map(Value::from)),
+        (" AND s.date >= ?", filter.from.map(Value::from)),
+        (" AND s.date <= ?", filter.to.map(Value::from)),
+    ] {
+        if let Some(value) = value {
+            statement.add(sql, [value]);
+        }
+    }
+}
+
+fn day(mut row: Row) -> Result<ClosedDay, StoreError> {
+    let (id, job, date, agent, status) = (row.get()?, row.get()?, row.get()?, row.get()?, row.get()?);
+    let starting: String = row.get()?;
+    let before: Before = serde_json::from_str(&starting)
+        .map_err(|error| StoreError::inconsistent(format!("a starting position cannot be read: {error}")))?;
+    Ok(ClosedDay {
+        id,
+        job,
+        date,
+        agent,
+        status,
+        starting_value: before.portfolio_value,
+        cash: row.get()?,
+        portfolio_value: row.get()?,
+        gross_exposure: Money::ZERO,
+        metadata: row.get()?,
+        session_summary: row.get()?,
+        fills: Vec::new(),
+        filled: Vec::new(),
+    })
+}

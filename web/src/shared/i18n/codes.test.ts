@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest'
+import document from '../../../../crates/papertape/tests/it/snapshots/it__api_openapi__openapi.snap?raw'
+import { CODES, type CodeList, codeText, makeReasons, reasonOf } from './codes'
+import { translate } from '.'
+
+interface Words {
+  components: { schemas: { Codes: { properties: Record<string, { enum: string[] }> } } }
+}
+
+/** The lists of the document of the API, which the server makes of its own. */
+const { properties: LISTS } = (JSON.parse(document.slice(document.indexOf('\n---\n', 3) + 5)) as Words).components.schemas.Codes
+
+it('has a sentence in both languages for every code that the server can say', () => {
+  expect(Object.keys(LISTS).sort()).toEqual(Object.keys(CODES.en).sort())
+  for (const [list, { enum: codes }] of Object.entries(LISTS)) {
+    expect(codes.length, list).toBeGreaterThan(0)
+    for (const language of ['en', 'zh'] as const) {
+      const texts = CODES[language][list as CodeList] as Record<string, string>
+      expect(Object.keys(texts).sort(), `${language} ${list}`).toEqual([...codes].sort())
+      for (const code of codes) expect(texts[code], `${language} ${list} ${code}`).not.toMatch(/^\s*$|_/)
+    }
+  }
+})
+
+it('takes reasons apart, whichever node they are of', () => {
+  const { node_failure: failures } = LISTS
+  for (const failure of failures?.enum ?? []) {
+    expect(reasonOf(`bull_researcher_${failure}`)).toEqual({ node: 'node.Bull Researcher', failure })
+    expect(reasonOf(`portfolio_manager_${failure}`)?.failure).toBe(failure)
+  }
+  expect(reasonOf('unreadable_provenance')).toBeNull()
+})
+
+it('says reasons in the language of the reader, and leaves what it does not know', () => {
+  const en = makeReasons('en', (key, values) => translate('en', key, values))
+  const zh = makeReasons('zh', (key, values) => translate('zh', key, values))
+  expect(en.whole('bull_researcher_timeout')).toBe('Bull: its deadline passed')
+  expect(zh.why('trader_unparseable')).toBe('回答无法解读')
+  expect(en.why('unreadable_provenance')).toBe('How the research came about cannot be read')
+  expect(en.why('something_new')).toBe('something_new')
+  expect(en.whole('job_cancelled', 'the job is cancelled')).toBe('the job is cancelled')
+  expect(codeText('zh', 'order', 'something_new')).toBe('something_new')
+})
