@@ -7,6 +7,7 @@ use crate::load::{self, stop_of};
 use futures::StreamExt as _;
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::POST;
+use papertape_agents::recorded::{SAID, assistants};
 use papertape_agents::summary::{is_read_for_session, message_request, session_request, told};
 use papertape_core::id::JobId;
 use papertape_core::message::{ModelReply, ModelRequest};
@@ -24,7 +25,7 @@ pub(crate) async fn run(run: &Arc<JobRun>, config: &SimulationConfig, job: &JobI
     let mut work = futures::stream::iter(missing)
         .map(|missing| async move {
             match config.agents.iter().find(|agent| agent.name == missing.agent) {
-                Some(agent) => summarise(run, agent, missing.session, missing.date).await,
+                Some(agent) => summarise(run, &writer(config, agent), missing.session, missing.date).await,
                 None => Ok(()),
             }
         })
@@ -34,6 +35,15 @@ pub(crate) async fn run(run: &Arc<JobRun>, config: &SimulationConfig, job: &JobI
         result = result.and(one);
     }
     result
+}
+
+/// Who summarises what an agent has said: itself, but for one that spoke elsewhere and cannot be asked.
+fn writer(config: &SimulationConfig, agent: &AgentConfig) -> AgentConfig {
+    let mut writer = agent.clone();
+    if let Some(imported) = config.imported.as_ref().filter(|_| agent.model.is_recorded()) {
+        writer.model = imported.writer.clone();
+    }
+    writer
 }
 
 /// Summarises each assistant message of a session, then the session.
@@ -72,12 +82,16 @@ async fn summarise(run: &Arc<JobRun>, agent: &AgentConfig, id: SessionId, date: 
 /// What the assistant said, with the steps in which it did.
 fn said(rows: Vec<papertape_core::record::TapeRow>) -> Vec<(StepPath, String)> {
     rows.into_iter()
-        .filter(|row| row.path.kind() == "model" && row.state == State::Done(OutcomeKind::Ok))
+        .filter(|row| row.state == State::Done(OutcomeKind::Ok))
         // What the model says beside the conversation is no message.
         .filter(|row| !row.path.is_within(POST))
         .filter_map(|row| {
-            let reply: ModelReply = serde_json::from_value(row.outcome?).ok()?;
-            (!reply.text.trim().is_empty()).then(|| (row.path.clone(), told(&row.path, reply.text)))
+            let text = match row.path.kind() {
+                "model" => serde_json::from_value::<ModelReply>(row.outcome?).ok()?.text,
+                SAID => assistants(row.outcome?)?,
+                _ => return None,
+            };
+            (!text.trim().is_empty()).then(|| (row.path.clone(), told(&row.path, text)))
         })
         .collect()
 }
