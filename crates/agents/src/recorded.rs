@@ -101,6 +101,8 @@ pub struct Spoke {
     pub answers: usize,
     /// How many orders.
     pub orders: usize,
+    /// How many of them closed a position or a part of one.
+    pub closings: usize,
     /// Orders that the broker refuses.
     pub refused: Vec<RefusedOrder>,
     /// Where the books differ from what the log says that they were after the last order.
@@ -234,6 +236,8 @@ pub(crate) async fn speak(
         let quote = trade::quote(view, &order.symbol, symbols.contains(&order.symbol), date);
         let decision = approve(books.account(), books.profile(), &quote, request.clone());
         let placed = trade::execute(ctx, books, view, (&request, decision), None).await?;
+        let realised = placed.entry.as_ref().and_then(|entry| entry.realised());
+        spoke.closings += usize::from(realised.is_some());
         spoke.refused.extend(placed.rejection.map(|rejection| RefusedOrder {
             order: order.clone(),
             code: rejection.code.as_str().to_owned(),

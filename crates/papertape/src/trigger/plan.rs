@@ -54,6 +54,7 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<Planned, Trigge
         starts: BTreeMap::new(),
         continues: BTreeMap::new(),
         branch: None,
+        imported: None,
         budget,
     };
     let mut planned = Plan { app, dataset: &dataset, request, texts: BTreeMap::new(), warnings: Vec::new() };
