@@ -275,12 +275,7 @@ async fn say(ctx: &mut Ctx, message: &RecordedMessage) -> Result<String, Stop> {
 
 /// The text of a [`SAID`] step's outcome, where it is an assistant's.
 #[must_use]
-pub fn assistants(mut outcome: Value) -> Option<String> {
-    if outcome["role"] != json!(Role::Assistant) {
-        return None;
-    }
-    match outcome["content"].take() {
-        Value::String(text) => Some(text),
-        _ => None,
-    }
+pub fn assistants(outcome: &Value) -> Option<String> {
+    let is_one = outcome["role"] == json!(Role::Assistant);
+    outcome["content"].as_str().filter(|_| is_one).map(str::to_owned)
 }

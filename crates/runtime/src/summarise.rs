@@ -11,7 +11,8 @@ use papertape_agents::recorded::{SAID, assistants};
 use papertape_agents::summary::{is_read_for_session, message_request, session_request, told};
 use papertape_core::id::JobId;
 use papertape_core::message::{ModelReply, ModelRequest};
-use papertape_core::record::{SessionId, Write};
+use papertape_core::ports::Record;
+use papertape_core::record::{SessionId, TapeRow, Write};
 use papertape_core::tape::{Ctx, Key, OutcomeKind, Session, State, StepPath, Stop, Tape};
 use papertape_core::time::Date;
 use std::sync::Arc;
@@ -50,7 +51,7 @@ fn writer(config: &SimulationConfig, agent: &AgentConfig) -> AgentConfig {
 async fn summarise(run: &Arc<JobRun>, agent: &AgentConfig, id: SessionId, date: Date) -> Result<(), Stop> {
     let services = &run.services;
     let record = &*services.record;
-    let said = said(load::rows(record, id, false).await.map_err(stop_of)?);
+    let said = said(record, load::rows(record, id, false).await.map_err(stop_of)?).await?;
     let tape = Tape::new(load::rows(record, id, true).await.map_err(stop_of)?);
     let host = LiveHost::new(Arc::clone(run), id, (agent.name.clone(), date), true, None);
     let seed = papertape_core::id::ContentHash::of(b"summary");
@@ -80,20 +81,26 @@ async fn summarise(run: &Arc<JobRun>, agent: &AgentConfig, id: SessionId, date: 
 }
 
 /// What the assistant said, with the steps in which it did.
-fn said(rows: Vec<papertape_core::record::TapeRow>) -> Vec<(StepPath, String)> {
-    rows.into_iter()
-        .filter(|row| row.state == State::Done(OutcomeKind::Ok))
-        // What the model says beside the conversation is no message.
-        .filter(|row| !row.path.is_within(POST))
-        .filter_map(|row| {
-            let text = match row.path.kind() {
-                "model" => serde_json::from_value::<ModelReply>(row.outcome?).ok()?.text,
-                SAID => assistants(row.outcome?)?,
-                _ => return None,
-            };
-            (!text.trim().is_empty()).then(|| (row.path.clone(), told(&row.path, text)))
-        })
-        .collect()
+async fn said(record: &dyn Record, rows: Vec<TapeRow>) -> Result<Vec<(StepPath, String)>, Stop> {
+    // The outcomes of local steps are recomputed on a tape, and so are not read with it.
+    let elsewhere = rows.iter().filter(|row| row.path.kind() == SAID).filter_map(|row| row.outcome_ref);
+    let elsewhere = load::documents(record, elsewhere.collect()).await.map_err(stop_of)?;
+    let mut said = Vec::new();
+    for row in rows.into_iter().filter(|row| row.state == State::Done(OutcomeKind::Ok)) {
+        let text = match row.path.kind() {
+            SAID => row.outcome_ref.and_then(|at| elsewhere.get(&at)).and_then(assistants),
+            // What the model says beside the conversation is no message.
+            "model" if !row.path.is_within(POST) => row
+                .outcome
+                .and_then(|said| serde_json::from_value::<ModelReply>(said).ok())
+                .map(|said| said.text),
+            _ => None,
+        };
+        if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
+            said.push((row.path.clone(), told(&row.path, text)));
+        }
+    }
+    Ok(said)
 }
 
 async fn ask(
