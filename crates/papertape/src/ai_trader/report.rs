@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// How many of a kind are told one by one; the others are counted.
-const TOLD: usize = 100;
+const TOLD: usize = 10_000;
 
 /// What an import found.
 #[derive(Clone, Debug, Default, Serialize)]

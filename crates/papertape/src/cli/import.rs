@@ -31,6 +31,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+/// How many disagreements a job carries word by word; its sessions have all that they come to.
+const WARNINGS: usize = 100;
+
 /// What to import.
 #[derive(Debug, Args)]
 pub(super) struct ImportArgs {
@@ -267,8 +270,8 @@ fn warnings(report: &Report) -> Vec<String> {
             .to_owned(),
     ];
     let told = &report.disagreements;
-    warnings.extend(told.first.iter().map(|one| format!("books: {one}")));
-    let more = told.count.saturating_sub(told.first.len() as u64);
+    warnings.extend(told.first.iter().take(WARNINGS).map(|one| format!("books: {one}")));
+    let more = told.count.saturating_sub(WARNINGS as u64);
     if more > 0 {
         warnings.push(format!("books: {} more disagreements", count(more)));
     }
