@@ -7773,6 +7773,15 @@ export interface components {
             /** @description The instrument. */
             symbol: string;
         };
+        /** @description Where the days of an imported job were traded. */
+        ImportedFrom: {
+            /** @description What wrote its logs: `ai-trader`. */
+            format: string;
+            /** @description Where they were read from, as it was written then. */
+            source: string;
+            /** @description `provider::model`: who wrote memories and summaries of these days. */
+            writer: string;
+        };
         /** @description What a node was told before its conversation. */
         InstructionsAnswer: {
             /** @description The text. */
@@ -9187,6 +9196,7 @@ export interface components {
              * @description Last day, included.
              */
             end_date: string;
+            imported?: components["schemas"]["ImportedFrom"] | null;
             /**
              * Format: double
              * @description What each agent starts with.
