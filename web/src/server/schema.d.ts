@@ -7261,6 +7261,7 @@ export interface components {
             is_llm?: boolean | null;
             /** @description `provider::model`. */
             model?: string | null;
+            recorded?: components["schemas"]["RecordedAnswer"] | null;
             /** @description The six fields of the research debate; `null` where nothing was debated. */
             research?: Record<string, never> | null;
             /** @description `full_research` or `degraded_research`. */
@@ -8598,7 +8599,10 @@ export interface components {
             data_quality?: Record<string, never> | null;
             /** @description Nodes that gave nothing, in the order of the graph. */
             degradations?: Record<string, never>[];
-            /** @description `verified`: the agent saw nothing but the market view; `unverified`: it could use outside tools. */
+            /**
+             * @description `verified`: the agent saw nothing but the market view; `unverified`: it could use outside tools, or the
+             *     day was traded elsewhere.
+             */
             point_in_time?: string | null;
             /**
              * @description The six fields of the research debate, rolled up over all instruments; `null` where nothing was
@@ -8727,6 +8731,50 @@ export interface components {
             next_cursor?: string | null;
             /** @description The sessions, in the order in which they were opened. */
             sessions: components["schemas"]["SessionAnswer"][];
+        };
+        /** @description What came of a recorded day. */
+        RecordedAnswer: {
+            /** @description How many of them the agent said. */
+            answers: number;
+            /** @description Where the books differ from what the log says that they were after the last order. */
+            differences: components["schemas"]["RecordedDifference"][];
+            /** @description How many messages the log has of it. */
+            messages: number;
+            /** @description How many orders. */
+            orders: number;
+            /** @description Orders of the log that the broker refuses. */
+            refused: components["schemas"]["RecordedRefusal"][];
+        };
+        /** @description An amount of which a log says something else than the books. */
+        RecordedDifference: {
+            /**
+             * Format: double
+             * @description What orders and prices come to.
+             */
+            computed: number;
+            /**
+             * Format: double
+             * @description What the log says.
+             */
+            recorded: number;
+            /** @description A symbol, or `cash`. */
+            what: string;
+        };
+        /** @description An order of a log that the broker refuses. */
+        RecordedRefusal: {
+            /** @description The refusal's code. */
+            code: string;
+            /** @description Why, in a sentence. */
+            message: string;
+            /**
+             * Format: double
+             * @description Shares or units.
+             */
+            quantity: number;
+            /** @description `buy`, `sell`, `short` or `cover`. */
+            side: string;
+            /** @description The instrument. */
+            symbol: string;
         };
         /** @description What was embedded. */
         ReembedAnswer: components["schemas"]["Deployment"] & {

@@ -5,6 +5,7 @@ mod day;
 mod head;
 mod load;
 mod range;
+mod recorded;
 mod trades;
 
 pub use baseline::{BaselineResult, Baselines, ValueAtClose};
@@ -17,6 +18,7 @@ pub use head::{DecisionAnswer, NeighbourAnswer, SessionHeadAnswer, session_head}
 pub use range::{
     DailyPortfolioValue, FullResearch, Metrics, RangeProvenance, RangeReasoning, RangeResult, Span,
 };
+pub use recorded::{RecordedAnswer, RecordedDifference, RecordedRefusal};
 
 use super::{Configs, Deployment, ViewError, plain};
 use crate::app::App;
