@@ -23,7 +23,7 @@ pub(super) fn read(
     let read = each_line(&source, &mut |line, text| {
         let at = Place { file: file.name.clone(), line };
         if let Err(reason) = text.and_then(|text| batch(text, agent, &mut day, about, report)) {
-            report.problem(at, reason);
+            report.unreadable(at, reason);
         }
         Ok(())
     });
@@ -77,7 +77,7 @@ fn batch(
 /// A message with its role; `None`: the system prompt.
 fn one(message: &Map<String, Value>) -> Result<(Option<Role>, RecordedMessage), String> {
     let role = match message.get("role") {
-        Some(Value::String(role)) => match role.as_str() {
+        Some(Value::String(role)) => match role.to_ascii_lowercase().as_str() {
             "user" => Some(Role::User),
             "assistant" => Some(Role::Assistant),
             "tool" => Some(Role::Tool),

@@ -9,6 +9,7 @@ use papertape_core::money::{Money, Price, Quantity};
 use papertape_core::time::{Date, parse_date};
 use papertape_market::import::{Source, each_line};
 use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive as _;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -111,9 +112,11 @@ fn in_order(rows: &mut [Row], agent: &str, report: &mut Report) {
 fn row(text: &str, at: Place, known: &mut BTreeSet<Symbol>) -> Result<Row, String> {
     let line: Map<String, Value> =
         serde_json::from_str(text).map_err(|error| format!("it is no JSON object: {error}"))?;
-    let date = text_of(&line, "date").and_then(parse_date)?;
+    let date = text_of(&line, "date").and_then(day)?;
     let id = line.get("id").ok_or("there is no `id`")?;
-    let id = id.as_i64().ok_or_else(|| format!("`id`: {id} is no whole number"))?;
+    // Tables write whole numbers as 18.0.
+    let whole = parse_amount(id).ok().filter(|id| id.is_integer()).and_then(|id| id.to_i64());
+    let id = whole.ok_or_else(|| format!("`id`: {id} is no whole number"))?;
     let doing = match line.get("this_action") {
         None | Some(Value::Null) => Doing::Nothing,
         Some(Value::Object(action)) => doing(action).map_err(|reason| format!("`this_action`: {reason}"))?,
@@ -140,6 +143,16 @@ fn row(text: &str, at: Place, known: &mut BTreeSet<Symbol>) -> Result<Row, Strin
     }
     let cash = cash.ok_or("`positions` has no `CASH`")?;
     Ok(Row { at, id, date, doing, books: RecordedBooks { cash, holdings }, told })
+}
+
+/// A day; one with a time is that of a run by the hour.
+fn day(text: &str) -> Result<Date, String> {
+    match text.split_once([' ', 'T']) {
+        Some((date, _)) if parse_date(date).is_ok() => {
+            Err(format!("`{text}` has a time: runs by the hour have several sessions a day and are not read"))
+        }
+        _ => parse_date(text),
+    }
 }
 
 fn doing(action: &Map<String, Value>) -> Result<Doing, String> {

@@ -21,6 +21,11 @@ pub struct Report {
     pub problems: Tally<Problem>,
     /// Rows of which the books do not add up.
     pub disagreements: Tally<Disagreement>,
+    /// Lines of logs that cannot be read and are left out, where that was asked for.
+    pub unreadable: Tally<Problem>,
+    /// Leave such lines out?
+    #[serde(skip)]
+    pub skips_unreadable: bool,
     /// What is left out, and why.
     pub skipped: Tally<Skipped>,
     /// What else is worth knowing, with how often.
@@ -158,6 +163,13 @@ impl Report {
     /// A row that cannot be read.
     pub fn problem(&mut self, at: Place, reason: impl Into<String>) {
         self.problems.add(Problem { at, reason: reason.into() });
+    }
+
+    /// A line of a log that cannot be read: it is left out where that was asked for, and keeps everything from
+    /// being written where it was not.
+    pub fn unreadable(&mut self, at: Place, reason: impl Into<String>) {
+        let of = if self.skips_unreadable { &mut self.unreadable } else { &mut self.problems };
+        of.add(Problem { at, reason: reason.into() });
     }
 
     /// Something is left out.

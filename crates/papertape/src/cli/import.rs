@@ -80,6 +80,10 @@ struct AiTraderArgs {
     /// Do not summarise what agents said
     #[arg(long)]
     no_summaries: bool,
+    /// Leave lines of logs out that cannot be read, as a process that was killed leaves its last one; they are
+    /// told, and stand in the job
+    #[arg(long)]
+    skip_unreadable: bool,
     /// Import books that do not add up as actions and prices have them; what differs stands in the job
     #[arg(long)]
     accept_disagreements: bool,
@@ -100,7 +104,7 @@ pub(super) async fn import(common: &Common, config: Config, args: ImportArgs) ->
     let From::AiTrader(args) = args.from;
     let layout = ai_trader::find(&args.dir).map_err(|error| usage(error.to_string()))?;
     check_names(&layout, &args)?;
-    let mut report = Report::default();
+    let mut report = Report { skips_unreadable: args.skip_unreadable, ..Report::default() };
     for (what, why) in &layout.skipped {
         report.skip(what, why);
     }
@@ -269,6 +273,12 @@ fn warnings(report: &Report) -> Vec<String> {
          point_in_time = unverified"
             .to_owned(),
     ];
+    let unreadable = &report.unreadable;
+    warnings.extend(unreadable.first.iter().take(WARNINGS).map(|one| format!("left out: {one}")));
+    let more = unreadable.count.saturating_sub(WARNINGS as u64);
+    if more > 0 {
+        warnings.push(format!("left out: {} more lines of logs", count(more)));
+    }
     let told = &report.disagreements;
     warnings.extend(told.first.iter().take(WARNINGS).map(|one| format!("books: {one}")));
     let more = told.count.saturating_sub(WARNINGS as u64);
@@ -351,6 +361,7 @@ fn tell(common: &Common, report: &Report, jobs: &[Value]) -> Result<()> {
         show(report)?;
     }
     each("left out", &report.skipped);
+    each("left out, as it cannot be read", &report.unreadable);
     for (what, times) in &report.notes {
         note!(
             "note: {what}{}",
@@ -430,7 +441,7 @@ fn end(report: &Report, args: &AiTraderArgs, can_write: bool) -> ExitCode {
     if report.problems.count > 0 {
         note!(
             "error: {} row(s) cannot be read, and nothing is imported; --only AGENT imports the agents that are \
-             whole",
+             whole, --skip-unreadable leaves lines of logs out",
             count(report.problems.count)
         );
     } else if report.disagreements.count > 0 && !args.accept_disagreements {

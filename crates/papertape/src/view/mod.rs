@@ -81,8 +81,9 @@ pub use results::{
     BaselineResult, Baselines, CorporateActionAnswer, DailyMetrics, DailyPortfolioValue, DayMetadata,
     DayReasoning, DayResult, DayResults, DecisionAnswer, FinalPosition, FullResearch, HeldAtClose, Holding,
     Metrics, NeighbourAnswer, OrderPlaceAnswer, Provenance, RangeProvenance, RangeReasoning, RangeResult,
-    RangeResults, ReasoningLevel, Rejected, ResultsAnswer, ResultsQuery, SessionHeadAnswer, Span,
-    StartingHoldings, Trade, ValueAtClose, results, session_head,
+    RangeResults, ReasoningLevel, RecordedAnswer, RecordedDifference, RecordedRefusal, Rejected,
+    ResultsAnswer, ResultsQuery, SessionHeadAnswer, Span, StartingHoldings, Trade, ValueAtClose, results,
+    session_head,
 };
 pub use sessions::{
     ExposureAnswer, ExposuresAnswer, SessionQuery, StepAnswer, StepsAnswer, exposures, steps,

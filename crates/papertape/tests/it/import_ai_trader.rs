@@ -203,6 +203,37 @@ fn rows_that_cannot_be_read_are_told_and_keep_all_out() {
     holds(&tool, &job);
 }
 
+// Goal: the line that a killed process has cut off is left out where that is asked for, and the job says so; a
+// row of the books never is. Whole numbers as tables write them and roles in capitals are read.
+#[test]
+fn a_cut_line_of_a_log_is_left_out_where_asked_for() {
+    let mut floats = rows();
+    floats[6]["id"] = json!(6.0);
+    let tool = tool(|dir| {
+        folder(dir, 1_000);
+        alpha(dir, &floats);
+        let whole = log(ALPHA, DAYS[4], &[]).replace("\"user\"", "\"User\"");
+        let cut = format!("{whole}{{\"signature\": \"alpha-1\", \"new_mess");
+        put(&dir.join("agent_data").join(ALPHA).join("log").join(DAYS[4]).join("log.jsonl"), &cut);
+    });
+    assert!(tool.ends(&WRITE, 1).err.contains("--skip-unreadable"));
+    let skip = ["import", "ai-trader", "runs", "--write", "--skip-unreadable"];
+    let written = tool.json(&skip);
+    assert_eq!(written["report"]["unreadable"]["first"][0]["line"], 2, "{written}");
+    let job = written["jobs"][0]["job_id"].as_str().expect("an id");
+    holds(&tool, job);
+    let about = tool.json(&["jobs", job]);
+    assert!(about["warnings"][1].as_str().expect("one").contains("log.jsonl, line 2"), "{about}");
+
+    let positions = tool.path("runs").join("agent_data").join(ALPHA).join("position/position.jsonl");
+    let mut rows = std::fs::read_to_string(&positions).expect("reads");
+    rows.push_str("{\"date\"");
+    put(&positions, &rows);
+    assert_eq!(report(&tool, &skip, 1)["report"]["problems"]["count"], 1);
+    put(&positions, &jsonl(&[json!({ "date": "2025-10-01 10:00:00", "id": 0, "positions": { "CASH": 1 } })]));
+    assert!(tool.ends(&skip, 1).err.contains("by the hour"));
+}
+
 // Goal: refused prices keep everything out as well, and an agent must begin with cash alone.
 #[test]
 fn prices_and_beginnings_that_are_none_keep_all_out() {
@@ -347,4 +378,9 @@ fn another_model_goes_on_where_a_recorded_one_was() {
         "recorded::alpha-1",
     ];
     tool.ends(&start, 2);
+    // Nor does an agent of that name go on from an account that another program kept.
+    let idle = "[[agents]]\nname = \"智能体\"\nmodel = \"house::momentum\"\n";
+    put(&tool.path("papertape.toml"), idle);
+    let on = tool.ends(&["run", "--dataset", "ai-trader", "--end", DAYS[4], "--model", CHINESE], 2);
+    assert!(on.err.contains("imported"), "{on:?}");
 }
