@@ -6,6 +6,7 @@ use crate::desk::{self, DeskDay};
 use crate::graph::Graph;
 use crate::memory::{Diary, Memory, MemorySettings, Spoken};
 use crate::prompt::PromptSet;
+use crate::recorded::{self, Recorded, Spoke};
 use crate::solo::{self, Brief, Conversation};
 use crate::tools::trade;
 use papertape_core::broker::{self, BookEntry, Books, DayEnd, MarketProfile, Ohlc, Outcome, Rejection};
@@ -89,6 +90,8 @@ pub struct DayInput<'a> {
     pub memory: MemorySettings,
     /// The model that says what lessons mean; absent: they are chosen by words alone.
     pub embedding: Option<&'a ModelName>,
+    /// What the agent said and did on this day elsewhere, for one that is imported.
+    pub recorded: Option<Recorded<'a>>,
 }
 
 /// An agent that is another one from a place of the day on.
@@ -151,15 +154,20 @@ pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) ->
         AgentKind::Solo => {
             let mut ctx = root.child(Key::node("solo"))?;
             let agent = input.agent_at("solo#1");
-            let brief = Brief {
-                agent,
-                house_version: input.house_versions.get(&agent.model).copied(),
-                prompts: input.prompts,
-                symbols: input.symbols,
-                date,
-                notices: &notices,
-            };
-            Work::Solo(agent, solo::converse(&mut ctx, &brief, &at_open, &mut books, &diary).await?)
+            if let Some(recorded) = input.recorded.filter(|_| agent.model.is_recorded()) {
+                let market = (input.symbols, date, &at_open);
+                Work::Recorded(agent, recorded::speak(&mut ctx, recorded.day, market, &mut books).await?)
+            } else {
+                let brief = Brief {
+                    agent,
+                    house_version: input.house_versions.get(&agent.model).copied(),
+                    prompts: input.prompts,
+                    symbols: input.symbols,
+                    date,
+                    notices: &notices,
+                };
+                Work::Solo(agent, solo::converse(&mut ctx, &brief, &at_open, &mut books, &diary).await?)
+            }
         }
         AgentKind::Desk => {
             Work::Desk(desk::run(root, input, (&at_open, &notices, &diary), &mut books).await?)
@@ -197,6 +205,8 @@ pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) ->
 enum Work<'a> {
     /// A conversation, by the agent as it was then.
     Solo(&'a AgentConfig, Conversation),
+    /// What it did elsewhere.
+    Recorded(&'a AgentConfig, Spoke),
     /// A desk's day.
     Desk(DeskDay),
 }
@@ -205,6 +215,7 @@ impl Work<'_> {
     fn was_heard(&self) -> bool {
         match self {
             Self::Solo(_, talk) => talk.was_heard(),
+            Self::Recorded(_, spoke) => spoke.has_answered(),
             Self::Desk(day) => day.was_heard(),
         }
     }
@@ -213,6 +224,7 @@ impl Work<'_> {
     fn spoken(&self) -> Spoken {
         match self {
             Self::Solo(_, talk) => talk.spoken(),
+            Self::Recorded(_, spoke) => spoke.spoken(),
             Self::Desk(day) => day.spoken(),
         }
     }
@@ -220,7 +232,7 @@ impl Work<'_> {
     /// What of its own orders it has not been told yet.
     fn notices(&self) -> &[String] {
         match self {
-            Self::Solo(..) => &[],
+            Self::Solo(..) | Self::Recorded(..) => &[],
             Self::Desk(day) => day.notices(),
         }
     }
@@ -378,6 +390,7 @@ fn closing(
 ) -> CloseSession {
     let (error, agent, parts) = match work {
         Work::Solo(agent, talk) => (talk.error(), *agent, solo_metadata(talk)),
+        Work::Recorded(agent, spoke) => (None, *agent, spoke.metadata()),
         // A desk on which nobody has come to anything is a day all the same: its provenance says so.
         Work::Desk(day) => (None, input.agent_at(CLOSE), day.metadata()),
     };
@@ -385,7 +398,8 @@ fn closing(
         "agent_kind": agent.kind,
         "model": agent.model,
         "is_llm": agent.models().iter().any(|model| !model.is_house()),
-        "point_in_time": if agent.tools.is_empty() { "verified" } else { "unverified" },
+        // Nobody knows what a model was shown elsewhere.
+        "point_in_time": if agent.tools.is_empty() && !agent.model.is_recorded() { "verified" } else { "unverified" },
         "books": {
             "cash": end.cash,
             "portfolio_value": end.portfolio_value,

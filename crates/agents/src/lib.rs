@@ -9,6 +9,7 @@ pub mod desk;
 pub mod graph;
 pub mod memory;
 pub mod prompt;
+pub mod recorded;
 pub mod rules;
 pub mod solo;
 pub mod summary;

@@ -51,6 +51,16 @@ impl ModelName {
     pub fn is_house(&self) -> bool {
         self.provider == "house"
     }
+
+    /// Does it stand for a model that has spoken elsewhere, of which there is a record alone? Nobody can
+    /// call it.
+    #[must_use]
+    pub fn is_recorded(&self) -> bool {
+        self.provider == Self::RECORDED
+    }
+
+    /// The provider of models of which there is a record alone.
+    pub const RECORDED: &str = "recorded";
 }
 
 impl fmt::Display for ModelName {

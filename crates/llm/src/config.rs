@@ -167,6 +167,9 @@ impl ModelsConfig {
             if name == "house" {
                 return fault("has the name of the built-in models");
             }
+            if name == papertape_core::message::ModelName::RECORDED {
+                return fault("has the name of models that spoke elsewhere and were imported");
+            }
             if name.is_empty() || name.contains("::") {
                 return fault("has a name that cannot stand before `::`");
             }

@@ -6,6 +6,7 @@
 
 pub mod access;
 pub mod address;
+pub mod ai_trader;
 pub mod api;
 pub mod app;
 pub mod assistant;

@@ -54,9 +54,28 @@ pub struct SimulationConfig {
     /// What it branched from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<Branch>,
+    /// Where its days were traded, and what was said and done there, of a job that is imported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Imported>,
     /// What it may use.
     #[serde(default)]
     pub budget: Budget,
+}
+
+/// Days that were traded elsewhere: an agent whose model is `recorded::…` says and does what its log says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Imported {
+    /// What wrote the logs, as `ai-trader`.
+    pub format: String,
+    /// Where they were read from, as the one who imported them wrote it.
+    pub source: String,
+    /// Of each agent the document that names its days' logs: an object of dates and the hashes of
+    /// [`RecordedDay`](papertape_agents::recorded::RecordedDay)s, documents of the record. A day that is not
+    /// there has no log.
+    pub logs: BTreeMap<AgentName, ContentHash>,
+    /// Who writes memories and summaries of these days.
+    pub writer: ModelName,
 }
 
 /// A dataset by name and hash.
@@ -114,6 +133,10 @@ impl SimulationConfig {
         if let Some(map) = whole.as_object_mut() {
             map.remove("budget");
         }
+        if let Some(imported) = whole.get_mut("imported").and_then(Value::as_object_mut) {
+            // The same logs are the same wherever they lie.
+            imported.remove("source");
+        }
         whole["agents"] = json!(self.agents.iter().map(AgentConfig::fingerprint).collect::<Vec<_>>());
         whole["branch"] = self.branch_doc();
         whole["format"] = json!([FORMAT_VERSION, papertape_core::redact::VERSION]);
@@ -139,6 +162,9 @@ impl SimulationConfig {
         }
         if let Some(model) = &self.embedding {
             whole["embedding"] = json!(model);
+        }
+        if let Some(imported) = self.imported.as_ref().filter(|_| agent.model.is_recorded()) {
+            whole["imported"] = json!([imported.logs.get(&agent.name), imported.writer]);
         }
         json::hash(&whole)
     }

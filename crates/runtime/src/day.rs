@@ -1,13 +1,18 @@
 //! What one agent's day is run with: the same for a live run and for a replay.
 
 use crate::branch::changes_on;
-use crate::config::SimulationConfig;
+use crate::config::{Imported, SimulationConfig};
+use crate::load::{self, stop_of};
 use crate::services::Services;
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::{Change, DayInput};
 use papertape_agents::graph::Graph;
+use papertape_agents::recorded::{Recorded, RecordedDay};
+use papertape_core::id::{AgentName, ContentHash};
 use papertape_core::market::{Dataset, TradingDay};
 use papertape_core::message::ModelName;
+use papertape_core::ports::Record;
+use papertape_core::tape::Stop;
 use papertape_core::time::Date;
 use std::collections::BTreeMap;
 
@@ -17,19 +22,35 @@ pub(crate) struct AgentDay {
     changes: Vec<Change>,
     house_versions: BTreeMap<ModelName, u32>,
     graph: Graph,
+    recorded: Option<(RecordedDay, ModelName)>,
 }
 
 impl AgentDay {
-    pub(crate) fn of(services: &Services, config: &SimulationConfig, own: &AgentConfig, date: Date) -> Self {
+    /// # Errors
+    /// The log of an imported day that is not in the record, or cannot be read.
+    pub(crate) async fn of(
+        services: &Services,
+        config: &SimulationConfig,
+        own: &AgentConfig,
+        date: Date,
+    ) -> Result<Self, Stop> {
+        let recorded = match config.imported.as_ref().filter(|_| own.model.is_recorded()) {
+            Some(imported) => {
+                let day = recorded_day(&*services.record, imported, &own.name, date).await?;
+                Some((day, imported.writer.clone()))
+            }
+            None => None,
+        };
         let graph = Graph::of(own, &config.symbols);
         let changes = changes_on(config.branch.as_ref(), &graph, date);
         let models = changes.iter().map(|change| &change.agent).chain([own]).flat_map(AgentConfig::models);
+        let models = models.chain(recorded.iter().map(|(_, writer)| writer.clone()));
         let versioned = |model: ModelName| Some((model.clone(), services.models.house_version(&model)?));
         let house_versions = models.filter_map(versioned).collect();
         // What holds from the day's first node on is what the agent is.
         let from_start = |change: &&Change| change.at == graph.start();
         let agent = changes.iter().rev().find(from_start).map_or(own, |change| &change.agent).clone();
-        Self { agent, changes, house_versions, graph }
+        Ok(Self { agent, changes, house_versions, graph, recorded })
     }
 
     /// The agent as it is when the day begins.
@@ -60,6 +81,25 @@ impl AgentDay {
             last,
             memory: config.memory,
             embedding: config.embedding.as_ref(),
+            recorded: self.recorded.as_ref().map(|(day, writer)| Recorded { day, writer }),
         }
     }
+}
+
+/// What an imported agent said and did on a day; nothing where its logs have no such day.
+async fn recorded_day(
+    record: &dyn Record,
+    imported: &Imported,
+    agent: &AgentName,
+    date: Date,
+) -> Result<RecordedDay, Stop> {
+    let torn = |what: &str| Stop::Record(format!("the imported log of {agent} on {date} {what}"));
+    let Some(index) = imported.logs.get(agent) else { return Ok(RecordedDay::default()) };
+    let index = load::document(record, *index).await.map_err(stop_of)?;
+    let index = index.ok_or_else(|| torn("has no index"))?;
+    let Some(hash) = index.get(date.to_string()) else { return Ok(RecordedDay::default()) };
+    let hash = hash.as_str().and_then(ContentHash::from_hex).ok_or_else(|| torn("has a torn index"))?;
+    let day = load::document(record, hash).await.map_err(stop_of)?;
+    let day = day.ok_or_else(|| torn("is not in the record"))?;
+    serde_json::from_value(day).map_err(|error| torn(&format!("cannot be read: {error}")))
 }

@@ -7,10 +7,12 @@ use crate::load::{self, stop_of};
 use futures::StreamExt as _;
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::POST;
+use papertape_agents::recorded::{SAID, assistants};
 use papertape_agents::summary::{is_read_for_session, message_request, session_request, told};
 use papertape_core::id::JobId;
 use papertape_core::message::{ModelReply, ModelRequest};
-use papertape_core::record::{SessionId, Write};
+use papertape_core::ports::Record;
+use papertape_core::record::{SessionId, TapeRow, Write};
 use papertape_core::tape::{Ctx, Key, OutcomeKind, Session, State, StepPath, Stop, Tape};
 use papertape_core::time::Date;
 use std::sync::Arc;
@@ -24,7 +26,7 @@ pub(crate) async fn run(run: &Arc<JobRun>, config: &SimulationConfig, job: &JobI
     let mut work = futures::stream::iter(missing)
         .map(|missing| async move {
             match config.agents.iter().find(|agent| agent.name == missing.agent) {
-                Some(agent) => summarise(run, agent, missing.session, missing.date).await,
+                Some(agent) => summarise(run, &writer(config, agent), missing.session, missing.date).await,
                 None => Ok(()),
             }
         })
@@ -36,11 +38,20 @@ pub(crate) async fn run(run: &Arc<JobRun>, config: &SimulationConfig, job: &JobI
     result
 }
 
+/// Who summarises what an agent has said: itself, but for one that spoke elsewhere and cannot be asked.
+fn writer(config: &SimulationConfig, agent: &AgentConfig) -> AgentConfig {
+    let mut writer = agent.clone();
+    if let Some(imported) = config.imported.as_ref().filter(|_| agent.model.is_recorded()) {
+        writer.model = imported.writer.clone();
+    }
+    writer
+}
+
 /// Summarises each assistant message of a session, then the session.
 async fn summarise(run: &Arc<JobRun>, agent: &AgentConfig, id: SessionId, date: Date) -> Result<(), Stop> {
     let services = &run.services;
     let record = &*services.record;
-    let said = said(load::rows(record, id, false).await.map_err(stop_of)?);
+    let said = said(record, load::rows(record, id, false).await.map_err(stop_of)?).await?;
     let tape = Tape::new(load::rows(record, id, true).await.map_err(stop_of)?);
     let host = LiveHost::new(Arc::clone(run), id, (agent.name.clone(), date), true, None);
     let seed = papertape_core::id::ContentHash::of(b"summary");
@@ -70,16 +81,26 @@ async fn summarise(run: &Arc<JobRun>, agent: &AgentConfig, id: SessionId, date: 
 }
 
 /// What the assistant said, with the steps in which it did.
-fn said(rows: Vec<papertape_core::record::TapeRow>) -> Vec<(StepPath, String)> {
-    rows.into_iter()
-        .filter(|row| row.path.kind() == "model" && row.state == State::Done(OutcomeKind::Ok))
-        // What the model says beside the conversation is no message.
-        .filter(|row| !row.path.is_within(POST))
-        .filter_map(|row| {
-            let reply: ModelReply = serde_json::from_value(row.outcome?).ok()?;
-            (!reply.text.trim().is_empty()).then(|| (row.path.clone(), told(&row.path, reply.text)))
-        })
-        .collect()
+async fn said(record: &dyn Record, rows: Vec<TapeRow>) -> Result<Vec<(StepPath, String)>, Stop> {
+    // The outcomes of local steps are recomputed on a tape, and so are not read with it.
+    let elsewhere = rows.iter().filter(|row| row.path.kind() == SAID).filter_map(|row| row.outcome_ref);
+    let elsewhere = load::documents(record, elsewhere.collect()).await.map_err(stop_of)?;
+    let mut said = Vec::new();
+    for row in rows.into_iter().filter(|row| row.state == State::Done(OutcomeKind::Ok)) {
+        let text = match row.path.kind() {
+            SAID => row.outcome_ref.and_then(|at| elsewhere.get(&at)).and_then(assistants),
+            // What the model says beside the conversation is no message.
+            "model" if !row.path.is_within(POST) => row
+                .outcome
+                .and_then(|said| serde_json::from_value::<ModelReply>(said).ok())
+                .map(|said| said.text),
+            _ => None,
+        };
+        if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
+            said.push((row.path.clone(), told(&row.path, text)));
+        }
+    }
+    Ok(said)
 }
 
 async fn ask(

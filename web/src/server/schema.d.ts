@@ -7399,6 +7399,7 @@ export interface components {
             is_llm?: boolean | null;
             /** @description `provider::model`. */
             model?: string | null;
+            recorded?: components["schemas"]["RecordedAnswer"] | null;
             /** @description The six fields of the research debate; `null` where nothing was debated. */
             research?: Record<string, never> | null;
             /** @description `full_research` or `degraded_research`. */
@@ -7910,6 +7911,15 @@ export interface components {
             quantity: number;
             /** @description The instrument. */
             symbol: string;
+        };
+        /** @description Where the days of an imported job were traded. */
+        ImportedFrom: {
+            /** @description What wrote its logs: `ai-trader`. */
+            format: string;
+            /** @description Where they were read from, as it was written then. */
+            source: string;
+            /** @description `provider::model`: who wrote memories and summaries of these days. */
+            writer: string;
         };
         /** @description What a node was told before its conversation. */
         InstructionsAnswer: {
@@ -8748,7 +8758,10 @@ export interface components {
             data_quality?: Record<string, never> | null;
             /** @description Nodes that gave nothing, in the order of the graph. */
             degradations?: Record<string, never>[];
-            /** @description `verified`: the agent saw nothing but the market view; `unverified`: it could use outside tools. */
+            /**
+             * @description `verified`: the agent saw nothing but the market view; `unverified`: it could use outside tools, or the
+             *     day was traded elsewhere.
+             */
             point_in_time?: string | null;
             /**
              * @description The six fields of the research debate, rolled up over all instruments; `null` where nothing was
@@ -8877,6 +8890,50 @@ export interface components {
             next_cursor?: string | null;
             /** @description The sessions, in the order in which they were opened. */
             sessions: components["schemas"]["SessionAnswer"][];
+        };
+        /** @description What came of a recorded day. */
+        RecordedAnswer: {
+            /** @description How many of them the agent said. */
+            answers: number;
+            /** @description Where the books differ from what the log says that they were after the last order. */
+            differences: components["schemas"]["RecordedDifference"][];
+            /** @description How many messages the log has of it. */
+            messages: number;
+            /** @description How many orders. */
+            orders: number;
+            /** @description Orders of the log that the broker refuses. */
+            refused: components["schemas"]["RecordedRefusal"][];
+        };
+        /** @description An amount of which a log says something else than the books. */
+        RecordedDifference: {
+            /**
+             * Format: double
+             * @description What orders and prices come to.
+             */
+            computed: number;
+            /**
+             * Format: double
+             * @description What the log says.
+             */
+            recorded: number;
+            /** @description A symbol, or `cash`. */
+            what: string;
+        };
+        /** @description An order of a log that the broker refuses. */
+        RecordedRefusal: {
+            /** @description The refusal's code. */
+            code: string;
+            /** @description Why, in a sentence. */
+            message: string;
+            /**
+             * Format: double
+             * @description Shares or units.
+             */
+            quantity: number;
+            /** @description `buy`, `sell`, `short` or `cover`. */
+            side: string;
+            /** @description The instrument. */
+            symbol: string;
         };
         /** @description What was embedded. */
         ReembedAnswer: components["schemas"]["Deployment"] & {
@@ -9366,6 +9423,7 @@ export interface components {
              * @description Last day, included.
              */
             end_date: string;
+            imported?: components["schemas"]["ImportedFrom"] | null;
             /**
              * Format: double
              * @description What each agent starts with.

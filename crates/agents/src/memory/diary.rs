@@ -62,7 +62,12 @@ impl<'a> Diary<'a> {
     /// trader thinks with writes.
     #[must_use]
     pub fn new(input: &'a DayInput<'a>, agent: &'a AgentConfig, memory: Memory) -> Self {
+        let recorded = input.recorded.filter(|_| agent.model.is_recorded());
         let model = match agent.kind {
+            // Who has spoken elsewhere cannot be asked.
+            AgentKind::Solo if recorded.is_some() => {
+                recorded.map_or_else(|| agent.model.clone(), |recorded| recorded.writer.clone())
+            }
             AgentKind::Solo => agent.model.clone(),
             AgentKind::Desk => agent.desk_config().model(agent, LlmKind::Quick).clone(),
         };

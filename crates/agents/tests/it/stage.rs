@@ -132,6 +132,7 @@ impl Stage {
             last: n + 1 == self.data.days().len(),
             memory: self.memory,
             embedding: self.embedding.as_ref(),
+            recorded: None,
         };
         let result = clock.run(async {
             let mut root = session.root();

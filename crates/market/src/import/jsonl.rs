@@ -101,11 +101,14 @@ fn text(value: Value) -> String {
 }
 
 /// Takes a line with its number from 1, or why it cannot be read.
-type LineTaker<'a> = &'a mut dyn FnMut(u64, Result<&str, String>) -> Result<(), Halt>;
+pub type LineTaker<'a> = &'a mut dyn FnMut(u64, Result<&str, String>) -> Result<(), Halt>;
 
 /// Gives every line that is not blank, with its number from 1, or why it cannot be read. A line that is
 /// too long is passed over.
-pub(super) fn each_line(source: &Source, take: LineTaker<'_>) -> Result<(), Halt> {
+///
+/// # Errors
+/// The system's, or what `take` ends it with.
+pub fn each_line(source: &Source, take: LineTaker<'_>) -> Result<(), Halt> {
     let mut reader = source.open()?;
     let mut bytes = Vec::new();
     let mut number = 0;

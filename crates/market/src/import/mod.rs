@@ -26,6 +26,7 @@ mod vendor;
 pub(crate) mod yahoo_chart;
 
 pub use format::{At, FORMATS, Format, Halt, Hints, Sink, format_named, recognise};
+pub use jsonl::{LineTaker, each_line};
 pub use papertape_core::market::BarRest;
 pub use row::{BarRow, BarTime, Basis, DayRow, InstrumentRow, Refusal, Row};
 pub use run::{ImportError, ImportOptions, Imported, Progress, Report, import, import_days};

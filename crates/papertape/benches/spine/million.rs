@@ -143,6 +143,7 @@ async fn claim(store: &Store, job: u64) -> Lease {
         starts: BTreeMap::new(),
         continues: BTreeMap::new(),
         branch: None,
+        imported: None,
         budget: papertape_runtime::budget::Budget::default(),
     };
     let new = NewJob {

@@ -102,6 +102,10 @@ fn details(answer: &StatusAnswer, about: &JobSummary) -> Result<()> {
         for (agent, from) in &simulation.continues {
             say(format_args!("goes on   {agent} from {} of job {}", from.date, from.job))?;
         }
+        if let Some(imported) = &simulation.imported {
+            let (format, source, writer) = (&imported.format, &imported.source, &imported.writer);
+            say(format_args!("imported  from {source} ({format}); memories and summaries by {writer}"))?;
+        }
         if let Some(branch) = &simulation.branch {
             say(format_args!("branched  at {} on {} of job {}", branch.at, branch.date, branch.job_id))?;
         }

@@ -16,6 +16,7 @@ mod doctor;
 mod execute;
 mod export;
 mod failure;
+mod import;
 mod jobs;
 mod logging;
 mod memory;
@@ -91,6 +92,8 @@ enum Command {
     Worker,
     /// List jobs, or show one
     Jobs(jobs::JobsArgs),
+    /// Bring runs that were recorded elsewhere into the record
+    Import(import::ImportArgs),
     /// Show what a job has done, action by action
     Actions(actions::ActionsArgs),
     /// List plans, show one, or delete one
@@ -153,6 +156,7 @@ async fn dispatch(cli: Cli, config: Config) -> Outcome {
         Command::Run(args) => Box::pin(run::run(common, config, *args)).await,
         Command::Chat(args) => Box::pin(chat::chat(common, config, args)).await,
         Command::Serve(args) => Box::pin(serve::serve(common, config, args)).await,
+        Command::Import(args) => Box::pin(import::import(common, config, args)).await,
         Command::Worker => Box::pin(worker::worker(common, config)).await,
         Command::Jobs(args) => Box::pin(jobs::jobs(common, config, args)).await,
         Command::Actions(args) => Box::pin(actions::actions(common, config, args)).await,

@@ -78,7 +78,9 @@ pub(super) fn print(lines: &[Line]) -> Result<()> {
         below.push(HOUSE.to_owned());
     }
     if lines.iter().any(|line| line.result.provenance.point_in_time.as_deref() == Some("unverified")) {
-        below.push("Some of it used outside tools: point in time unverified.".to_owned());
+        below.push(
+            "Some of it used outside tools, or was traded elsewhere: point in time unverified.".to_owned(),
+        );
     }
     say("")?;
     below.iter().try_for_each(|text| say(wrap(text, width(), "")))

@@ -67,6 +67,10 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
             (desk.quick_think_llm, desk.deep_think_llm) = (None, None);
         }
     }
+    if changed.model.is_recorded() {
+        let message = "this agent spoke elsewhere and was imported; name the model that goes on in its place";
+        return Err(bad("model", message));
+    }
     changed.instructions = request.instructions.or(changed.instructions);
     changed.sampling = request.sampling.unwrap_or(changed.sampling);
     redact(app, &mut changed);
@@ -91,6 +95,9 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
     };
     next.starts.retain(|name, _| *name == agent.name);
     next.continues.retain(|name, _| *name == agent.name);
+    if let Some(imported) = &mut next.imported {
+        imported.logs.retain(|name, _| *name == agent.name);
+    }
     let dataset = app.catalogue.open(&next.dataset.hash.to_hex()).map_err(anyhow::Error::from)?;
     let start = next.starts.get(&agent.name).copied();
     let start = start.ok_or_else(|| anyhow::anyhow!("{} has no start state in {parent}", agent.name))?;

@@ -2,10 +2,12 @@
 
 mod branch;
 mod check;
+mod import;
 mod memory;
 mod plan;
 
 pub use branch::{BranchRequest, branch};
+pub use import::{ImportRequest, PlannedImport, by_cash, days_of, import, plan_import, symbols_of};
 
 use crate::app::App;
 use papertape_agents::config::AgentConfig;

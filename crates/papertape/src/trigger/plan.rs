@@ -54,6 +54,7 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<Planned, Trigge
         starts: BTreeMap::new(),
         continues: BTreeMap::new(),
         branch: None,
+        imported: None,
         budget,
     };
     let mut planned = Plan { app, dataset: &dataset, request, texts: BTreeMap::new(), warnings: Vec::new() };
@@ -223,6 +224,14 @@ impl Plan<'_> {
         let Some(before) = before else {
             return Err(anyhow::anyhow!("job {job} has no config of a simulation").into());
         };
+        if before.imported.is_some() && before.branch.is_none() {
+            let message = format!(
+                "the newest job of {}, {job}, was traded elsewhere and imported: a run does not go on from it by its \
+                 agent's name; give a start_date, or branch from it",
+                agent.name
+            );
+            return Err(bad("start_date", message));
+        }
         let differs = |what: &str, before: &str, now: &str| {
             let name = &agent.name;
             let message = format!(

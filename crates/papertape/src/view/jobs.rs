@@ -227,6 +227,19 @@ pub struct SimulationSummary {
     pub continues: BTreeMap<String, ContinuesFrom>,
     /// Where it branched off.
     pub branch: Option<BranchPoint>,
+    /// Where its days were traded, of a job that is imported; `null` for one that ran here.
+    pub imported: Option<ImportedFrom>,
+}
+
+/// Where the days of an imported job were traded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ImportedFrom {
+    /// What wrote its logs: `ai-trader`.
+    pub format: String,
+    /// Where they were read from, as it was written then.
+    pub source: String,
+    /// `provider::model`: who wrote memories and summaries of these days.
+    pub writer: String,
 }
 
 /// A dataset by name and hash.
@@ -418,6 +431,11 @@ fn simulation(config: &SimulationConfig) -> SimulationSummary {
             job_id: branch.job.to_string(),
             date: branch.date,
             at: branch.at.clone(),
+        }),
+        imported: config.imported.as_ref().map(|imported| ImportedFrom {
+            format: imported.format.clone(),
+            source: imported.source.clone(),
+            writer: imported.writer.to_string(),
         }),
     }
 }

@@ -82,8 +82,9 @@ pub use results::{
     BaselineResult, Baselines, CorporateActionAnswer, DailyMetrics, DailyPortfolioValue, DayMetadata,
     DayReasoning, DayResult, DayResults, DecisionAnswer, FinalPosition, FullResearch, HeldAtClose, Holding,
     KeptResults, Metrics, NeighbourAnswer, OrderPlaceAnswer, Provenance, RangeProvenance, RangeReasoning,
-    RangeResult, RangeResults, ReasoningLevel, Rejected, ResultsAnswer, ResultsQuery, SessionHeadAnswer,
-    Span, StartingHoldings, Trade, ValueAtClose, results, session_head,
+    RangeResult, RangeResults, ReasoningLevel, RecordedAnswer, RecordedDifference, RecordedRefusal, Rejected,
+    ResultsAnswer, ResultsQuery, SessionHeadAnswer, Span, StartingHoldings, Trade, ValueAtClose, results,
+    session_head,
 };
 pub use sessions::{
     ExposureAnswer, ExposuresAnswer, MessagesAnswer, MessagesQuery, SessionQuery, StepAnswer, StepsAnswer,

@@ -213,6 +213,7 @@ impl Stage {
             starts,
             continues: BTreeMap::new(),
             branch: None,
+            imported: None,
             budget: self.budget,
         };
         (config, texts)

@@ -165,6 +165,7 @@ function Head({ job, line, stopping, onBranch }: HeadProps) {
           </span>
           {job.total_duration_seconds != null && <span className="tnum">{format.duration(job.total_duration_seconds)}</span>}
           {simulation?.agents.some((agent) => !agent.is_llm) && <HouseTag isLlm={false} />}
+          {simulation?.imported && <Tag>{t('run.imported')}</Tag>}
           {simulation?.branch && (
             <Link to="/app/runs/$jobId" params={{ jobId: simulation.branch.job_id }} className="tag">
               <Icon name="branch" />

@@ -42,6 +42,7 @@ export function Setup({ job }: { job: Job }) {
               <RunLink id={from.job} /> {t('setup.until', { date: format.day(from.date) })}
             </span>
           )]),
+          simulation.imported ? [t('setup.imported'), `${simulation.imported.source} (${simulation.imported.format}) · ${t('setup.imported.writer', { model: simulation.imported.writer })}`] : null,
           branch ? [t('run.branch'), (
             <span key="branch">
               <RunLink id={branch.job_id} /> · {format.day(branch.date)} · <code>{branch.at}</code>

@@ -51,6 +51,7 @@ function Head({ job }: { job: Job }) {
           </span>
         )}
         {simulation?.branch && <Tag>{t('run.branch')}</Tag>}
+        {simulation?.imported && <Tag>{t('run.imported')}</Tag>}
         {job.superseded_by && <Tag>{t('run.superseded')}</Tag>}
         {job.error && (
           <span className="down clip" title={job.error}>

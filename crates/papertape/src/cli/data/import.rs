@@ -68,7 +68,7 @@ pub(super) struct ImportArgs {
 
 /// An exchange's habits.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum Exchange {
+pub(in crate::cli) enum Exchange {
     /// New York, 09:30-16:00, USD
     Us,
     /// Shanghai, 09:30-15:00, CNY
@@ -88,7 +88,7 @@ enum Prices {
 
 impl Exchange {
     /// Zone, hours, currency and market profile.
-    pub(super) fn habits(self) -> (&'static str, &'static str, &'static str, &'static str) {
+    pub(in crate::cli) fn habits(self) -> (&'static str, &'static str, &'static str, &'static str) {
         match self {
             Self::Us => (TradingHours::US_ZONE, "09:30-16:00", "USD", "us_equity"),
             Self::Cn => ("Asia/Shanghai", "09:30-15:00", "CNY", "cn_a_share"),
@@ -142,7 +142,7 @@ pub(super) fn import(common: &Common, config: &Config, catalogue: &Catalogue, ar
 }
 
 /// `09:30-16:00`; `24:00` is the end of the day.
-pub(super) fn parse_hours(zone: &str, text: &str) -> Result<TradingHours, String> {
+pub(in crate::cli) fn parse_hours(zone: &str, text: &str) -> Result<TradingHours, String> {
     let wrong = || format!("--hours: `{text}` is not of the form 09:30-16:00");
     let (open, close) = text.split_once('-').ok_or_else(wrong)?;
     let time = |text: &str| text.trim().parse::<jiff::civil::Time>().map_err(|_| wrong());
@@ -173,7 +173,7 @@ fn sources(files: &[PathBuf]) -> Result<Vec<Source>> {
     Ok(sources)
 }
 
-fn of_taken(error: papertape_market::MarketError) -> anyhow::Error {
+pub(in crate::cli) fn of_taken(error: papertape_market::MarketError) -> anyhow::Error {
     let is_taken = matches!(error, papertape_market::MarketError::NameTaken { .. });
     let error = of_market(error);
     if is_taken {

@@ -5,6 +5,8 @@ mod export;
 mod import;
 mod remove;
 
+pub(super) use import::{Exchange, of_taken, parse_hours};
+
 use super::failure::{not_found, usage};
 use super::output::{count, json, say, table, text_of};
 use super::{Common, Outcome};
@@ -63,7 +65,7 @@ pub(super) async fn data(common: &Common, config: Config, args: DataArgs) -> Out
 }
 
 /// Why there is no dataset, in the command line's words.
-fn of_market(error: MarketError) -> anyhow::Error {
+pub(super) fn of_market(error: MarketError) -> anyhow::Error {
     match error {
         MarketError::NotFound { .. } => not_found(format!("{error}; `papertape data list` lists them")),
         MarketError::Ambiguous { .. } | MarketError::Name { .. } => usage(error.to_string()),

@@ -4,6 +4,7 @@ use super::super::node_times::NodeTimes;
 use super::super::reasoning::message;
 use super::super::{Configs, MessageAnswer, ViewError, number};
 use super::load::{chosen, sessions};
+use super::recorded::{RecordedAnswer, recorded};
 use super::{ReasoningLevel, trades};
 use crate::app::App;
 use papertape_core::id::Symbol;
@@ -185,7 +186,8 @@ pub struct FinalPosition {
 /// How a day's research came about.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
 pub struct Provenance {
-    /// `verified`: the agent saw nothing but the market view; `unverified`: it could use outside tools.
+    /// `verified`: the agent saw nothing but the market view; `unverified`: it could use outside tools, or the
+    /// day was traded elsewhere.
     pub point_in_time: Option<String>,
     /// `state` is `ok`, `research_degraded`, `node_degraded` or `failed`; `reason_codes` says why;
     /// `sources_missing` names what could not be asked, which degrades nothing.
@@ -236,6 +238,9 @@ pub struct DayMetadata {
     /// `full_research` or `degraded_research`.
     #[schema(value_type = Option<String>)]
     pub sample_quality: Option<SampleQuality>,
+    /// What came of a day that was traded elsewhere and imported; absent of one that was lived here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<RecordedAnswer>,
     /// A desk's decisions: how many instruments, how many of each rating, and how many have none
     /// because an answer could not be read (`unparseable`) or a node gave nothing (`fallback`).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -429,6 +434,7 @@ fn metadata(session: &SessionResult, is_llm: Option<bool>) -> DayMetadata {
         model: text(metadata, "model"),
         is_llm: metadata.and_then(|metadata| metadata.get("is_llm")?.as_bool()).or(is_llm),
         conversation: part("conversation"),
+        recorded: recorded(metadata),
         decisions: part("decisions"),
         sizing: part("sizing"),
         sample_quality: known.as_ref().map(papertape_core::provenance::Provenance::sample_quality),

@@ -6,6 +6,7 @@ mod head;
 mod kept;
 mod load;
 mod range;
+mod recorded;
 mod researched;
 mod trades;
 
@@ -19,6 +20,7 @@ pub use kept::KeptResults;
 pub use range::{
     DailyPortfolioValue, FullResearch, Metrics, RangeProvenance, RangeReasoning, RangeResult, Span,
 };
+pub use recorded::{RecordedAnswer, RecordedDifference, RecordedRefusal};
 
 pub(super) use researched::Researched;
 

@@ -1,0 +1,106 @@
+//! Do a log's books add up? Each row is what the row before it had, changed by its own action at the day's
+//! open. Rows for which that is not so are told, one by one; none is mended.
+
+use super::position::{Doing, Row};
+use super::report::{Place, Report};
+use papertape_agents::recorded::{Difference, NOISE, RecordedBooks};
+use papertape_core::ledger::Side;
+use papertape_core::market::Dataset;
+use papertape_core::money::{Money, Price, Quantity};
+use papertape_core::time::Date;
+use serde::Serialize;
+use std::fmt;
+
+/// Something about an agent's books that its log and its prices do not agree on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Disagreement {
+    /// The agent.
+    pub agent: String,
+    /// The day.
+    pub date: Date,
+    /// The row; `None` where it is no row's alone.
+    #[serde(flatten)]
+    pub at: Option<Place>,
+    /// What is not so, in words.
+    pub what: String,
+    /// The amounts, where there are some.
+    #[serde(flatten)]
+    pub amounts: Option<Difference>,
+}
+
+impl fmt::Display for Disagreement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.at {
+            Some(at) => write!(f, "{at}: ")?,
+            None => write!(f, "{} on {}: ", self.agent, self.date)?,
+        }
+        f.write_str(&self.what)?;
+        if let Some(Difference { what, recorded, computed }) = &self.amounts {
+            write!(
+                f,
+                ": {what} is {} in the log and {} by actions and prices",
+                recorded.normalize(),
+                computed.normalize()
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Checks each row against the one before it.
+pub(super) fn check(agent: &str, rows: &[Row], dataset: &Dataset, report: &mut Report) {
+    let mut found = Vec::new();
+    for pair in rows.windows(2) {
+        let [before, row] = pair else { continue };
+        let mut tell = |what: String, amounts: Option<Difference>| {
+            let (agent, at) = (agent.to_owned(), Some(row.at.clone()));
+            found.push(Disagreement { agent, date: row.date, at, what, amounts });
+        };
+        match expected(&before.books, row, dataset) {
+            Ok((expected, open)) => {
+                if let (Doing::Trade { price: Some(said), .. }, Some(open)) = (&row.doing, open)
+                    && (said.0 - open.0).abs() > NOISE
+                {
+                    tell(format!("the row says a price of {said}, and the day opened at {open}"), None);
+                }
+                for difference in row.books.differences(&expected) {
+                    tell("it does not follow from the row before it".to_owned(), Some(difference));
+                }
+            }
+            Err(reason) => tell(reason, None),
+        }
+    }
+    found.into_iter().for_each(|one| report.disagreements.add(one));
+}
+
+/// What a row should say, and the open that its trade took.
+fn expected(
+    before: &RecordedBooks,
+    row: &Row,
+    dataset: &Dataset,
+) -> Result<(RecordedBooks, Option<Price>), String> {
+    let mut books = before.clone();
+    let Doing::Trade { symbol, side, quantity, .. } = &row.doing else { return Ok((books, None)) };
+    if quantity.is_zero() {
+        return Ok((books, None));
+    }
+    let day = dataset.day(row.date);
+    let day = day.ok_or_else(|| format!("it trades on {}, a day that the prices do not have", row.date))?;
+    let view = dataset.view(day.open);
+    let open = view
+        .open_price(symbol)
+        .map_err(|_| format!("the prices have no open of {symbol} on {}", row.date))?;
+    let open = open.value.price;
+    let signed = if matches!(side, Side::Buy | Side::Cover) { *quantity } else { -*quantity };
+    let too_large = || "its amounts are too large for the books".to_owned();
+    let value = open.0.checked_mul(signed.0).ok_or_else(too_large)?;
+    books.cash = Money(books.cash.0.checked_sub(value).ok_or_else(too_large)?);
+    let held = books.holdings.get(symbol).copied().unwrap_or_default();
+    let held = Quantity(held.0.checked_add(signed.0).ok_or_else(too_large)?);
+    if held.is_zero() {
+        books.holdings.remove(symbol);
+    } else {
+        books.holdings.insert(symbol.clone(), held);
+    }
+    Ok((books, Some(open)))
+}

@@ -1,0 +1,181 @@
+//! The days as they would be written, run by the same code and kept nowhere: what the broker refuses and what
+//! the books come to are known before anything is written.
+
+use super::books::Disagreement;
+use super::{RecordedAgent, Report};
+use futures::FutureExt as _;
+use papertape_agents::config::AgentConfig;
+use papertape_agents::day::{DayInput, DayResult, StartState, run_day};
+use papertape_agents::memory::MemorySettings;
+use papertape_agents::prompt::PromptSet;
+use papertape_agents::recorded::{Recorded, RecordedDay, Spoke};
+use papertape_core::broker::MarketProfile;
+use papertape_core::id::{ContentHash, Symbol};
+use papertape_core::market::{Dataset, TradingDay};
+use papertape_core::message::{ModelName, ModelReply, ModelRequest};
+use papertape_core::ports::{BoxFuture, ExternalCall, ExternalReply};
+use papertape_core::record::Write;
+use papertape_core::redact::Redactor;
+use papertape_core::tape::{CallOptions, Called, Host, Session, StepPath, Stop, Tape};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What the days are run with.
+pub struct World<'a> {
+    /// The prices.
+    pub dataset: &'a Dataset,
+    /// The market's rules.
+    pub market: &'a MarketProfile,
+    /// What may be traded.
+    pub symbols: &'a BTreeSet<Symbol>,
+    /// The trading days.
+    pub days: &'a [TradingDay],
+    /// The prompts; none of them is used.
+    pub prompts: &'a PromptSet,
+}
+
+/// An agent's model, of which there is a record alone.
+#[must_use]
+pub fn model_of(agent: &RecordedAgent) -> ModelName {
+    ModelName { provider: ModelName::RECORDED.to_owned(), model: agent.name.to_string() }
+}
+
+/// Runs an agent's days and reports what they come to.
+///
+/// # Errors
+/// Books that no market has.
+pub async fn run(world: &World<'_>, agent: &RecordedAgent, report: &mut Report) -> Result<(), Stop> {
+    let config = AgentConfig::solo(agent.name.clone(), model_of(agent));
+    let redactor = Redactor::new(Vec::new()).map_err(|error| Stop::Misuse(error.to_string()))?;
+    let redactor = Arc::new(redactor);
+    let mut state = StartState::new(&config, world.market.clone(), agent.initial_cash, 0);
+    let name = agent.name.as_str();
+    let mut has_told = report.disagreements.first.iter().any(|one| one.agent == name);
+    let (mut closings, nothing) = (0, RecordedDay::default());
+    for (at, day) in world.days.iter().enumerate() {
+        let recorded = agent.days.get(&day.date).unwrap_or(&nothing);
+        let last = at + 1 == world.days.len();
+        let session = Session::new(Arc::new(Nowhere), Tape::new(Vec::new()), Arc::clone(&redactor), seed());
+        let input = DayInput {
+            agent: &config,
+            changes: &[],
+            house_versions: &BTreeMap::new(),
+            prompts: world.prompts,
+            symbols: world.symbols,
+            dataset: world.dataset,
+            day: *day,
+            last,
+            memory: MemorySettings::off(),
+            embedding: None,
+            recorded: Some(Recorded { day: recorded, writer: &config.model }),
+        };
+        let result = Box::pin(run_day(&mut session.root(), &input, state)).await?;
+        session.finish(Vec::new()).await?;
+        let spoke = spoke(&result)?;
+        closings += spoke.closings as u64;
+        has_told |= tell(agent, *day, &spoke, has_told, report);
+        state = result.state;
+    }
+    if let Some(about) = report.agents.iter_mut().find(|about| about.agent == name) {
+        about.sessions = world.days.len() as u64;
+        about.closings = closings;
+        about.computed_cash = state.books.account().cash().0.normalize();
+        about.portfolio_value = state.books.last_value().0.normalize();
+    }
+    Ok(())
+}
+
+/// What a day came to.
+fn spoke(result: &DayResult) -> Result<Spoke, Stop> {
+    serde_json::from_value(result.closing.metadata["recorded"].clone())
+        .map_err(|error| Stop::Misuse(format!("a recorded day's metadata cannot be read: {error}")))
+}
+
+/// Tells what of a day the books do not agree with: trades that the rules refuse, and, where no row has told it
+/// yet, the first day on which amounts differ. `true`: something was told.
+fn tell(agent: &RecordedAgent, day: TradingDay, spoke: &Spoke, has_told: bool, report: &mut Report) -> bool {
+    let mut found = Vec::new();
+    let one = |what: String, amounts| Disagreement {
+        agent: agent.name.to_string(),
+        date: day.date,
+        at: None,
+        what,
+        amounts,
+    };
+    // An amount of 0 changes nothing, so the books agree that it was refused.
+    for refused in spoke.refused.iter().filter(|refused| !refused.order.quantity.is_zero()) {
+        let order = &refused.order;
+        let what = format!(
+            "the log has {} {} {}, which the rules refuse: {} ({})",
+            order.side, order.quantity, order.symbol, refused.message, refused.code
+        );
+        found.push(one(what, None));
+    }
+    if !has_told && found.is_empty() {
+        for difference in &spoke.differences {
+            found.push(one("the books differ from this day on".to_owned(), Some(difference.clone())));
+        }
+    }
+    let told = !found.is_empty();
+    found.into_iter().for_each(|one| report.disagreements.add(one));
+    told
+}
+
+/// Nothing of these days is random.
+fn seed() -> ContentHash {
+    ContentHash::of(b"dry")
+}
+
+/// Performs nothing and keeps nothing.
+struct Nowhere;
+
+impl Nowhere {
+    fn never<T: Send + 'static>(path: &StepPath) -> BoxFuture<'static, Result<T, Stop>> {
+        let stop = Stop::Misuse(format!("a recorded day calls nobody, and {path} does"));
+        async move { Err(stop) }.boxed()
+    }
+}
+
+impl Host for Nowhere {
+    fn admit<'a>(
+        &'a self,
+        path: &'a StepPath,
+        _: Option<&'a ModelRequest>,
+    ) -> BoxFuture<'a, Result<(), Stop>> {
+        Self::never(path)
+    }
+
+    fn model<'a>(
+        &'a self,
+        path: &'a StepPath,
+        _: &'a ModelRequest,
+        _: CallOptions,
+        _: u32,
+    ) -> BoxFuture<'a, Result<Called<ModelReply>, Stop>> {
+        Self::never(path)
+    }
+
+    fn external<'a>(
+        &'a self,
+        path: &'a StepPath,
+        _: &'a ExternalCall,
+        _: CallOptions,
+        _: u32,
+    ) -> BoxFuture<'a, Result<Called<ExternalReply>, Stop>> {
+        Self::never(path)
+    }
+
+    fn commit<'a>(&'a self, _: Vec<Write>) -> BoxFuture<'a, Result<(), Stop>> {
+        async { Ok(()) }.boxed()
+    }
+
+    fn sleep(&self, _: Duration) -> BoxFuture<'static, ()> {
+        std::future::pending().boxed()
+    }
+
+    fn request<'a>(&'a self, _: ContentHash) -> BoxFuture<'a, Option<Value>> {
+        async { None }.boxed()
+    }
+}

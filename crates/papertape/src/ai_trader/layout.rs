@@ -1,0 +1,130 @@
+//! Where in a folder agents and prices lie.
+
+use papertape_core::time::{Date, parse_date};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What a folder has.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    /// Its agents, by name.
+    pub agents: Vec<AgentFolder>,
+    /// Its files of prices, by name: the vendor's where there are any, else `merged.jsonl`.
+    pub prices: Vec<PathBuf>,
+    /// What lies there and is not read, with the reason.
+    pub skipped: Vec<(String, String)>,
+}
+
+/// An agent's folder.
+#[derive(Clone, Debug)]
+pub struct AgentFolder {
+    /// Its name.
+    pub name: String,
+    /// Its `position.jsonl`.
+    pub positions: PathBuf,
+    /// Its logs, by date.
+    pub logs: Vec<LogFile>,
+}
+
+/// A day's `log.jsonl`.
+#[derive(Clone, Debug)]
+pub struct LogFile {
+    /// The day, its folder's name.
+    pub date: Date,
+    /// The file.
+    pub path: PathBuf,
+    /// The path, as it is told.
+    pub name: String,
+}
+
+/// Looks a folder through: AI-Trader's `data`, or one that has `agent_data` or agents in it.
+///
+/// # Errors
+/// The system's.
+pub fn find(dir: &Path) -> io::Result<Layout> {
+    let mut layout = Layout::default();
+    let nested = dir.join("agent_data");
+    let of_agents = if nested.is_dir() { nested } else { dir.to_owned() };
+    for path in entries(&of_agents)? {
+        let positions = path.join("position").join("position.jsonl");
+        let has_logs = path.join("log").is_dir();
+        if !path.is_dir() || !(positions.exists() || has_logs) {
+            continue;
+        }
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+            layout.skipped.push((path.display().to_string(), "its name is no UTF-8".to_owned()));
+            continue;
+        };
+        let is_name = !name.trim().is_empty() && name.len() <= 200 && !name.chars().any(char::is_control);
+        if !is_name {
+            let reason = "an agent's name is a text of 1 to 200 characters";
+            layout.skipped.push((path.display().to_string(), reason.to_owned()));
+            continue;
+        }
+        if !positions.exists() {
+            let reason = "there is no position/position.jsonl, and so no start";
+            layout.skipped.push((path.display().to_string(), reason.to_owned()));
+            continue;
+        }
+        let logs = logs(&path.join("log"), &mut layout.skipped)?;
+        layout.agents.push(AgentFolder { name: name.to_owned(), positions, logs });
+    }
+    layout.prices = prices(dir, &mut layout.skipped)?;
+    Ok(layout)
+}
+
+fn logs(dir: &Path, skipped: &mut Vec<(String, String)>) -> io::Result<Vec<LogFile>> {
+    let mut logs = Vec::new();
+    if !dir.is_dir() {
+        return Ok(logs);
+    }
+    for path in entries(dir)? {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let file = path.join("log.jsonl");
+        match parse_date(&name) {
+            Ok(date) if file.is_file() => {
+                logs.push(LogFile { date, name: file.display().to_string(), path: file });
+            }
+            Ok(_) => skipped.push((path.display().to_string(), "there is no log.jsonl in it".to_owned())),
+            Err(reason) => skipped.push((path.display().to_string(), reason)),
+        }
+    }
+    Ok(logs)
+}
+
+/// The vendor's files have the newest day's close, which `merged.jsonl` leaves out.
+fn prices(dir: &Path, skipped: &mut Vec<(String, String)>) -> io::Result<Vec<PathBuf>> {
+    let merged = dir.join("merged.jsonl");
+    for folder in [dir.to_owned(), dir.join("raw")] {
+        if !folder.is_dir() {
+            continue;
+        }
+        let of_vendor = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with("daily_prices_") && name.ends_with(".json")
+        };
+        let files: Vec<PathBuf> = entries(&folder)?.into_iter().filter(of_vendor).collect();
+        if !files.is_empty() {
+            if merged.is_file() {
+                let reason = "the vendor's files have its prices, and the newest close besides";
+                skipped.push((merged.display().to_string(), reason.to_owned()));
+            }
+            return Ok(files);
+        }
+    }
+    Ok(if merged.is_file() { vec![merged] } else { Vec::new() })
+}
+
+/// What lies in a folder, without hidden files, by name.
+fn entries(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", dir.display()));
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(dir).map_err(named)? {
+        let entry = entry.map_err(named)?;
+        if !entry.file_name().to_string_lossy().starts_with('.') {
+            found.push(entry.path());
+        }
+    }
+    found.sort();
+    Ok(found)
+}

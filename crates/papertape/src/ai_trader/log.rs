@@ -1,0 +1,129 @@
+//! `log.jsonl`: a line a batch of messages.
+
+use super::layout::LogFile;
+use super::report::{AgentReport, Place, Report};
+use papertape_agents::recorded::{RecordedDay, RecordedMessage};
+use papertape_core::message::Role;
+use papertape_market::import::{Source, each_line};
+use serde_json::{Map, Value};
+use std::io;
+
+/// Fields of a message that go into the record.
+const KEPT: [&str; 6] = ["role", "content", "name", "tool_name", "tool_input", "args"];
+
+/// Reads a day's messages. Lines that cannot be read go into the report.
+pub(super) fn read(
+    file: &LogFile,
+    agent: &str,
+    about: &mut AgentReport,
+    report: &mut Report,
+) -> io::Result<RecordedDay> {
+    let source = Source::file(&file.path);
+    let mut day = RecordedDay::default();
+    let read = each_line(&source, &mut |line, text| {
+        let at = Place { file: file.name.clone(), line };
+        if let Err(reason) = text.and_then(|text| batch(text, agent, &mut day, about, report)) {
+            report.unreadable(at, reason);
+        }
+        Ok(())
+    });
+    read.map_err(|halt| io::Error::other(format!("{}: {halt}", file.name)))?;
+    Ok(day)
+}
+
+fn batch(
+    text: &str,
+    agent: &str,
+    day: &mut RecordedDay,
+    about: &AgentReport,
+    report: &mut Report,
+) -> Result<(), String> {
+    let line: Map<String, Value> =
+        serde_json::from_str(text).map_err(|error| format!("it is no JSON object: {error}"))?;
+    match line.get("signature") {
+        None | Some(Value::Null) => {}
+        Some(Value::String(signature)) if signature == agent => {}
+        Some(signature) => report.note(format!("{}: a line's signature is {signature}", about.agent)),
+    }
+    let messages = match line.get("new_messages") {
+        Some(Value::Array(messages)) => messages.as_slice(),
+        Some(one @ Value::Object(_)) => std::slice::from_ref(one),
+        Some(other) => {
+            return Err(format!("`new_messages`: {} is neither a list nor an object", kind(other)));
+        }
+        None => return Err("there are no `new_messages`".to_owned()),
+    };
+    // A line's messages are kept all or not at all.
+    let mut read = Vec::new();
+    for message in messages {
+        let Value::Object(message) = message else {
+            return Err(format!("`new_messages`: {} is no message", kind(message)));
+        };
+        for field in message.keys().filter(|field| !KEPT.contains(&field.as_str())) {
+            report.note(format!("{}: the field `{field}` of a message is not kept", about.agent));
+        }
+        read.push(one(message)?);
+    }
+    for (role, message) in read {
+        match role {
+            Some(role) => day.messages.push(RecordedMessage { role, ..message }),
+            None if day.instructions.is_none() => day.instructions = Some(message.content),
+            None => report.note(format!("{}: another system prompt of a day is not kept", about.agent)),
+        }
+    }
+    Ok(())
+}
+
+/// A message with its role; `None`: the system prompt.
+fn one(message: &Map<String, Value>) -> Result<(Option<Role>, RecordedMessage), String> {
+    let role = match message.get("role") {
+        Some(Value::String(role)) => match role.to_ascii_lowercase().as_str() {
+            "user" => Some(Role::User),
+            "assistant" => Some(Role::Assistant),
+            "tool" => Some(Role::Tool),
+            "system" => None,
+            other => return Err(format!("`role`: `{other}` is none of: user, assistant, tool, system")),
+        },
+        _ => return Err("a message has no `role`".to_owned()),
+    };
+    let content = content(message.get("content").unwrap_or(&Value::Null))?;
+    let name = message.get("tool_name").or_else(|| message.get("name"));
+    let is_tool = role == Some(Role::Tool);
+    let tool_name = match name {
+        Some(Value::String(name)) if is_tool => Some(name.clone()),
+        _ if is_tool => Some("unknown".to_owned()),
+        _ => None,
+    };
+    let tool_input = message.get("tool_input").or_else(|| message.get("args")).filter(|_| is_tool).cloned();
+    Ok((role, RecordedMessage { role: role.unwrap_or(Role::User), content, tool_name, tool_input }))
+}
+
+/// A text; `null` for a turn of tool calls alone; or blocks, of which the texts count.
+fn content(value: &Value) -> Result<String, String> {
+    match value {
+        Value::Null => Ok(String::new()),
+        Value::String(text) => Ok(text.clone()),
+        Value::Array(blocks) => {
+            let text = |block: &Value| match block {
+                Value::String(text) => Some(text.clone()),
+                Value::Object(block) => block.get("text").and_then(Value::as_str).map(str::to_owned),
+                _ => None,
+            };
+            let texts: Option<Vec<String>> = blocks.iter().map(text).collect();
+            texts.map(|texts| texts.join("\n")).ok_or_else(|| "`content`: a block has no text".to_owned())
+        }
+        other => Err(format!("`content`: {} is no text", kind(other))),
+    }
+}
+
+/// What a value is, where the value itself may be long.
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}

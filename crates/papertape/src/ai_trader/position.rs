@@ -1,0 +1,191 @@
+//! `position.jsonl`: a line an action, with what the agent had after it.
+
+use super::layout::AgentFolder;
+use super::report::{AgentReport, Place, Report};
+use papertape_agents::recorded::RecordedBooks;
+use papertape_core::broker::{Side, parse_amount};
+use papertape_core::id::{ContentHash, Symbol};
+use papertape_core::money::{Money, Price, Quantity};
+use papertape_core::time::{Date, parse_date};
+use papertape_market::import::{Source, each_line};
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive as _;
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+/// The name under which rows have their cash.
+const CASH: &str = "CASH";
+
+/// A row.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    /// Where it stands.
+    pub(super) at: Place,
+    /// Its number.
+    id: i64,
+    /// Its day.
+    pub(super) date: Date,
+    /// What was done.
+    pub(super) doing: Doing,
+    /// What the agent had after it.
+    pub(super) books: RecordedBooks,
+    /// Symbols that the row names and earlier ones do not.
+    pub(super) told: Vec<Symbol>,
+}
+
+/// What a row says was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Doing {
+    /// Nothing.
+    Nothing,
+    /// A trade.
+    Trade {
+        /// The instrument.
+        symbol: Symbol,
+        /// What it did.
+        side: Side,
+        /// How many; 0 in rows of trades that came to nothing.
+        quantity: Quantity,
+        /// The price, where the row says it.
+        price: Option<Price>,
+    },
+}
+
+/// Reads an agent's rows in the order of their numbers. Those that cannot be read go into the report, and so
+/// do rows that stand twice.
+pub(super) fn read(
+    folder: &AgentFolder,
+    about: &mut AgentReport,
+    report: &mut Report,
+) -> io::Result<Vec<Row>> {
+    let source = Source::file(&folder.positions);
+    let mut rows: Vec<Row> = Vec::new();
+    let mut seen: BTreeMap<ContentHash, u64> = BTreeMap::new();
+    let mut known = BTreeSet::new();
+    let read = each_line(&source, &mut |line, text| {
+        about.rows += 1;
+        let at = Place { file: source.name().to_owned(), line };
+        let parsed = text.and_then(|text| {
+            let hash = ContentHash::of(text.as_bytes());
+            match seen.insert(hash, line) {
+                Some(first) => Ok(Err(first)),
+                None => row(text, at.clone(), &mut known).map(Ok),
+            }
+        });
+        match parsed {
+            Ok(Ok(row)) => rows.push(row),
+            Ok(Err(first)) => report.skip(&at.to_string(), &format!("it is line {first} once more")),
+            Err(reason) => report.problem(at, reason),
+        }
+        Ok(())
+    });
+    read.map_err(|halt| io::Error::other(format!("{}: {halt}", source.name())))?;
+    in_order(&mut rows, &folder.name, report);
+    Ok(rows)
+}
+
+/// Puts rows into the order of their numbers. A row that is dated before the one in front of it has no place.
+fn in_order(rows: &mut [Row], agent: &str, report: &mut Report) {
+    if !rows.is_sorted_by_key(|row| row.id) {
+        report.note(format!(
+            "{agent}: rows do not stand in the order of their ids; they are read in that order"
+        ));
+        rows.sort_by_key(|row| row.id);
+    }
+    for pair in rows.windows(2) {
+        let [before, after] = pair else { continue };
+        if after.date < before.date {
+            report.problem(
+                after.at.clone(),
+                format!("it is dated {}, before row {} of {}", after.date, before.id, before.date),
+            );
+        }
+        if after.id == before.id {
+            report.note(format!("{agent}: an id stands in front of two different rows; both are read"));
+        } else if after.id.checked_sub(1) != Some(before.id) {
+            report.note(format!("{agent}: no rows between id {} and id {}", before.id, after.id));
+        }
+    }
+}
+
+fn row(text: &str, at: Place, known: &mut BTreeSet<Symbol>) -> Result<Row, String> {
+    let line: Map<String, Value> =
+        serde_json::from_str(text).map_err(|error| format!("it is no JSON object: {error}"))?;
+    let date = text_of(&line, "date").and_then(day)?;
+    let id = line.get("id").ok_or("there is no `id`")?;
+    // Tables write whole numbers as 18.0.
+    let whole = parse_amount(id).ok().filter(|id| id.is_integer()).and_then(|id| id.to_i64());
+    let id = whole.ok_or_else(|| format!("`id`: {id} is no whole number"))?;
+    let doing = match line.get("this_action") {
+        None | Some(Value::Null) => Doing::Nothing,
+        Some(Value::Object(action)) => doing(action).map_err(|reason| format!("`this_action`: {reason}"))?,
+        Some(other) => return Err(format!("`this_action`: {other} is no object")),
+    };
+    let Some(Value::Object(positions)) = line.get("positions") else {
+        return Err("there is no object `positions`".to_owned());
+    };
+    let mut cash = None;
+    let (mut holdings, mut told) = (BTreeMap::new(), Vec::new());
+    for (name, value) in positions {
+        let amount = parse_amount(value).map_err(|reason| format!("`positions`, `{name}`: {reason}"))?;
+        if name == CASH {
+            cash = Some(Money(amount));
+            continue;
+        }
+        let symbol = symbol(name)?;
+        if known.insert(symbol.clone()) {
+            told.push(symbol.clone());
+        }
+        if amount != Decimal::ZERO {
+            holdings.insert(symbol, Quantity(amount));
+        }
+    }
+    let cash = cash.ok_or("`positions` has no `CASH`")?;
+    Ok(Row { at, id, date, doing, books: RecordedBooks { cash, holdings }, told })
+}
+
+/// A day; one with a time is that of a run by the hour.
+fn day(text: &str) -> Result<Date, String> {
+    match text.split_once([' ', 'T']) {
+        Some((date, _)) if parse_date(date).is_ok() => {
+            Err(format!("`{text}` has a time: runs by the hour have several sessions a day and are not read"))
+        }
+        _ => parse_date(text),
+    }
+}
+
+fn doing(action: &Map<String, Value>) -> Result<Doing, String> {
+    let side = match text_of(action, "action")? {
+        "no_trade" => return Ok(Doing::Nothing),
+        "buy" | "buy_crypto" => Side::Buy,
+        "sell" | "sell_crypto" => Side::Sell,
+        "short" => Side::Short,
+        "cover" => Side::Cover,
+        other => return Err(format!("`{other}` is none of: buy, sell, short, cover, no_trade")),
+    };
+    let symbol = symbol(text_of(action, "symbol")?)?;
+    let amount = action.get("amount").ok_or("there is no `amount`")?;
+    let amount = parse_amount(amount).map_err(|reason| format!("`amount`: {reason}"))?;
+    if amount < Decimal::ZERO {
+        return Err(format!("`amount`: {amount} is below 0"));
+    }
+    let price = match action.get("price") {
+        None | Some(Value::Null) => None,
+        Some(price) => Some(Price(parse_amount(price).map_err(|reason| format!("`price`: {reason}"))?)),
+    };
+    Ok(Doing::Trade { symbol, side, quantity: Quantity(amount), price })
+}
+
+fn symbol(name: &str) -> Result<Symbol, String> {
+    let is_one = !name.trim().is_empty() && name.len() <= 64 && !name.chars().any(char::is_control);
+    is_one.then(|| Symbol::new(name)).ok_or_else(|| format!("`{}` is no symbol", name.escape_default()))
+}
+
+fn text_of<'a>(object: &'a Map<String, Value>, name: &str) -> Result<&'a str, String> {
+    match object.get(name) {
+        Some(Value::String(text)) => Ok(text),
+        Some(other) => Err(format!("`{name}`: {other} is no text")),
+        None => Err(format!("there is no `{name}`")),
+    }
+}
