@@ -341,7 +341,8 @@ async fn write(
                 ends = ended;
             }
         }
-        let status = view::status(app, job.as_str()).await.map_err(of_view)?.status;
+        let query = view::StatusQuery::default();
+        let status = view::status(app, job.as_str(), &query).await.map_err(of_view)?.status;
         if status != JobStatus::Completed && ends == ExitCode::SUCCESS {
             ends = ExitCode::from(FAILED);
         }
