@@ -196,7 +196,7 @@ fn account(job: &JobId) -> Account {
 }
 
 /// The jobs that a job's actions have started, by its tape.
-async fn started(services: &Services, job: &JobRow) -> Result<Vec<JobRow>, RecordError> {
+pub(crate) async fn started(services: &Services, job: &JobRow) -> Result<Vec<JobRow>, RecordError> {
     let date = job.created_at.to_zoned(jiff::tz::TimeZone::UTC).date();
     let agent = AgentName::from(AGENT.to_owned());
     let Some(session) = services.record.find_session(&job.id, &agent, date).await? else {
