@@ -29,19 +29,20 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// An action with its question.
+    /// An action with its question; `what` is what a deletion would take away, by name.
     #[must_use]
     pub fn new(
         spec: &ActionSpec,
         parameters: &Map<String, Value>,
         retry_policy: RetryPolicy,
         language: Language,
+        what: Option<&str>,
     ) -> Self {
         Self {
             name: spec.name.to_owned(),
             parameters: parameters.clone(),
             retry_policy,
-            question: question(spec, parameters, language),
+            question: question(spec, parameters, language, what),
             id: json::hash(&json!({ "name": spec.name, "parameters": parameters })).to_hex()[..12].to_owned(),
         }
     }
@@ -103,13 +104,21 @@ pub fn is_yes(message: &str) -> bool {
     YES.contains(&words.as_str())
 }
 
-fn question(spec: &ActionSpec, parameters: &Map<String, Value>, language: Language) -> String {
+fn question(
+    spec: &ActionSpec,
+    parameters: &Map<String, Value>,
+    language: Language,
+    what: Option<&str>,
+) -> String {
     let of = Value::Object(parameters.clone());
+    let named = |colon: &str| what.map(|what| format!("{colon}{what}")).unwrap_or_default();
     match (language, spec.deletes) {
         (Language::En, true) => {
             format!(
-                "{}/{} {of} deletes for good. Shall I do it? Answer yes to confirm.",
-                spec.kind, spec.name
+                "{}/{} {of} deletes for good{}. Shall I do it? Answer yes to confirm.",
+                spec.kind,
+                spec.name,
+                named(": ")
             )
         }
         (Language::En, false) if trusts(parameters) => format!(
@@ -127,7 +136,8 @@ fn question(spec: &ActionSpec, parameters: &Map<String, Value>, language: Langua
             spec.kind, spec.name
         ),
         (Language::Zh, true) => {
-            format!("{}/{} {of} 将永久删除。是否执行？请回复“是”确认。", spec.kind, spec.name)
+            let what = named("：");
+            format!("{}/{} {of} 将永久删除{what}。是否执行？请回复“是”确认。", spec.kind, spec.name)
         }
         (Language::Zh, false) => format!(
             "{}/{} {of} 可能产生费用，且本轮已读入他人撰写的文字。是否执行？请回复“是”确认。",

@@ -1,5 +1,6 @@
 //! What an action may be asked with, and whether it was.
 
+use crate::fault::Fault;
 use papertape_core::time::parse_date;
 use serde_json::{Map, Value, json};
 
@@ -93,74 +94,83 @@ impl Parameter {
 
     /// The value as the action reads it. What models often get wrong in the writing alone (a number as a
     /// text, one text where a list is meant) is put right.
-    pub(crate) fn read(&self, value: Value) -> Result<Value, String> {
-        let wrong = |what: &str| Err(format!("`{}` must be {what}", self.name));
+    pub(crate) fn read(&self, value: Value) -> Result<Value, Fault> {
+        let wrong = |what: &str, chinese: &str| {
+            let name = self.name;
+            Err(Fault::new(format!("`{name}` must be {what}"), format!("`{name}` 必须是{chinese}")))
+        };
         match (self.form, value) {
             (Form::Text, Value::String(text)) => self.text(text),
             (Form::Text, Value::Number(number)) => Ok(number.to_string().into()),
-            (Form::Text, _) => wrong("a text"),
+            (Form::Text, _) => wrong("a text", "文本"),
             (Form::Whole, value) => match whole(&value) {
                 Some(number) => Ok(number.into()),
-                None => wrong("a whole number, 0 or more"),
+                None => wrong("a whole number, 0 or more", "不小于 0 的整数"),
             },
             (Form::Amount, value) => match &value {
                 Value::Number(number) if number.as_f64().is_some_and(|amount| amount > 0.0) => Ok(value),
-                _ => wrong("a number above zero"),
+                _ => wrong("a number above zero", "大于零的数"),
             },
             (Form::Flag, Value::Bool(flag)) => Ok(flag.into()),
             (Form::Flag, Value::String(text)) if text == "true" || text == "false" => {
                 Ok((text == "true").into())
             }
-            (Form::Flag, _) => wrong("true or false"),
+            (Form::Flag, _) => wrong("true or false", " true 或 false"),
             (Form::Day, Value::String(text)) => match parse_date(text.trim()) {
                 Ok(day) => Ok(day.to_string().into()),
-                Err(_) => wrong("a day, YYYY-MM-DD"),
+                Err(_) => wrong("a day, YYYY-MM-DD", "日期，形如 YYYY-MM-DD"),
             },
-            (Form::Day, _) => wrong("a day, YYYY-MM-DD"),
+            (Form::Day, _) => wrong("a day, YYYY-MM-DD", "日期，形如 YYYY-MM-DD"),
             (Form::Texts, Value::String(text)) => Ok(json!([self.text(text)?])),
             (Form::Texts, Value::Array(items)) => self.list(items, |item| match item {
                 Value::String(text) => self.text(text),
-                _ => wrong("a list of texts"),
+                _ => wrong("a list of texts", "文本列表"),
             }),
-            (Form::Texts, _) => wrong("a list of texts"),
+            (Form::Texts, _) => wrong("a list of texts", "文本列表"),
             (Form::Wholes, Value::Array(items)) => self.list(items, |item| match whole(&item) {
                 Some(number) => Ok(number.into()),
-                None => wrong("a list of whole numbers"),
+                None => wrong("a list of whole numbers", "整数列表"),
             }),
-            (Form::Wholes, _) => wrong("a list of whole numbers"),
+            (Form::Wholes, _) => wrong("a list of whole numbers", "整数列表"),
             (Form::Object, Value::Object(map)) => Ok(map.into()),
-            (Form::Object, _) => wrong("an object"),
+            (Form::Object, _) => wrong("an object", "对象"),
             (Form::Objects, Value::Array(items)) => self.list(items, |item| match item {
                 Value::Object(map) => Ok(map.into()),
-                _ => wrong("a list of objects"),
+                _ => wrong("a list of objects", "对象列表"),
             }),
             (Form::Objects, Value::Object(map)) => Ok(json!([map])),
-            (Form::Objects, _) => wrong("a list of objects"),
+            (Form::Objects, _) => wrong("a list of objects", "对象列表"),
         }
     }
 
-    fn text(&self, text: String) -> Result<Value, String> {
+    fn text(&self, text: String) -> Result<Value, Fault> {
+        let name = self.name;
         let count = text.chars().count();
         if text.trim().is_empty() {
-            return Err(format!("`{}` is empty", self.name));
+            return Err(Fault::new(format!("`{name}` is empty"), format!("`{name}` 为空")));
         }
         if count > LONGEST_TEXT {
-            return Err(format!("`{}` has {count} characters, of {LONGEST_TEXT} at the most", self.name));
+            return Err(Fault::new(
+                format!("`{name}` has {count} characters, of {LONGEST_TEXT} at the most"),
+                format!("`{name}` 有 {count} 个字符，最多 {LONGEST_TEXT} 个"),
+            ));
         }
         if text.contains('\0') {
-            return Err(format!("`{}` holds a NUL character", self.name));
+            return Err(Fault::new(
+                format!("`{name}` holds a NUL character"),
+                format!("`{name}` 含有 NUL 字符"),
+            ));
         }
         Ok(text.into())
     }
 
-    fn list(
-        &self,
-        items: Vec<Value>,
-        read: impl Fn(Value) -> Result<Value, String>,
-    ) -> Result<Value, String> {
+    fn list(&self, items: Vec<Value>, read: impl Fn(Value) -> Result<Value, Fault>) -> Result<Value, Fault> {
         if items.len() > MOST_ENTRIES {
-            let count = items.len();
-            return Err(format!("`{}` has {count} entries, of {MOST_ENTRIES} at the most", self.name));
+            let (name, count) = (self.name, items.len());
+            return Err(Fault::new(
+                format!("`{name}` has {count} entries, of {MOST_ENTRIES} at the most"),
+                format!("`{name}` 有 {count} 项，最多 {MOST_ENTRIES} 项"),
+            ));
         }
         items.into_iter().map(read).collect::<Result<Vec<_>, _>>().map(Value::Array)
     }
@@ -184,7 +194,7 @@ pub(crate) fn whole(value: &Value) -> Option<i64> {
 ///
 /// # Errors
 /// A sentence that names what is missing, unknown or of a wrong form.
-pub fn read(parameters: &[Parameter], given: Map<String, Value>) -> Result<Map<String, Value>, String> {
+pub fn read(parameters: &[Parameter], given: Map<String, Value>) -> Result<Map<String, Value>, Fault> {
     let mut read = Map::new();
     for (name, value) in given {
         if value.is_null() {
@@ -192,14 +202,19 @@ pub fn read(parameters: &[Parameter], given: Map<String, Value>) -> Result<Map<S
         }
         let Some(parameter) = parameters.iter().find(|parameter| parameter.name == name) else {
             let known: Vec<&str> = parameters.iter().map(|parameter| parameter.name).collect();
-            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            let name: String = name.chars().take(80).collect();
-            return Err(format!("there is no parameter `{name}`; there are: {known}"));
+            let (none, none_zh) = if known.is_empty() { ("none", "无") } else { ("", "") };
+            let (known, name) = (known.join(", "), name.chars().take(80).collect::<String>());
+            return Err(Fault::new(
+                format!("there is no parameter `{name}`; there are: {known}{none}"),
+                format!("没有参数 `{name}`；可用的有：{known}{none_zh}"),
+            ));
         };
         read.insert(name, parameter.read(value)?);
     }
     match parameters.iter().find(|parameter| parameter.required && !read.contains_key(parameter.name)) {
-        Some(missing) => Err(format!("`{}` is missing: {}", missing.name, missing.what)),
+        Some(Parameter { name, what, .. }) => {
+            Err(Fault::new(format!("`{name}` is missing: {what}"), format!("缺少 `{name}`")))
+        }
         None => Ok(read),
     }
 }

@@ -52,12 +52,24 @@ impl Planned {
         })
     }
 
+    /// How many tasks stand below a task.
+    pub(crate) fn below(&self, id: TaskId) -> usize {
+        let mut under = vec![id];
+        // Each task comes before its children.
+        for task in &self.tasks {
+            if task.parent_id.is_some_and(|parent| under.contains(&parent)) {
+                under.push(task.id);
+            }
+        }
+        under.len() - 1
+    }
+
     pub(crate) fn task(&self, id: TaskId) -> Option<&ReadTask> {
         self.tasks.iter().find(|task| task.id == id)
     }
 }
 
-fn call(tool: &str, arguments: Value) -> ExternalCall {
+pub(crate) fn call(tool: &str, arguments: Value) -> ExternalCall {
     ExternalCall { server: SERVER.to_owned(), tool: tool.to_owned(), arguments }
 }
 

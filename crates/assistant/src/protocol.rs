@@ -7,6 +7,7 @@
 //! what is not understood is kept as an action with a [fault](Asked::fault), to be recorded as failed and
 //! told to the model.
 
+use crate::fault::Fault;
 use crate::parameters::{self, whole};
 use crate::table::{ActionSpec, MANNER, action};
 use papertape_core::action::ActionKind;
@@ -53,7 +54,7 @@ pub struct Asked {
     /// The id of the native call that it came as.
     pub call_id: Option<String>,
     /// Why it cannot be done.
-    pub fault: Option<String>,
+    pub fault: Option<Fault>,
 }
 
 /// How often and after which pause an action is tried again.
@@ -103,7 +104,10 @@ pub fn read(reply: &ModelReply) -> Reply {
         Found::Answer(answer) => of_json(&answer),
         Found::Broken(why) => Reply {
             message: String::new(),
-            actions: vec![Asked::unreadable(format!("the answer is no JSON: {why}"))],
+            actions: vec![Asked::unreadable(Fault::new(
+                format!("the answer is no JSON: {why}"),
+                format!("回答不是 JSON：{why}"),
+            ))],
         },
         Found::Text => Reply { message: text.to_owned(), actions: Vec::new() },
     };
@@ -112,8 +116,10 @@ pub fn read(reply: &ModelReply) -> Reply {
         read.actions = in_order(reply.tool_calls.iter().enumerate().map(of_call).collect());
     }
     for late in read.actions.iter_mut().skip(MOST_ACTIONS) {
-        late.fault =
-            Some(format!("an answer has at most {MOST_ACTIONS} actions; ask for it in the next one"));
+        late.fault = Some(Fault::new(
+            format!("an answer has at most {MOST_ACTIONS} actions; ask for it in the next one"),
+            format!("一次回答最多 {MOST_ACTIONS} 个动作；请在下一次回答中提出"),
+        ));
     }
     read
 }
@@ -201,7 +207,7 @@ fn of_json(answer: &Map<String, Value>) -> Reply {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(actions)) => in_order(actions.iter().enumerate().map(of_value).collect()),
         Some(one @ Value::Object(_)) => vec![of_value((0, one)).1],
-        Some(_) => vec![Asked::unreadable("`actions` must be a list".to_owned())],
+        Some(_) => vec![Asked::unreadable(Fault::new("`actions` must be a list", "`actions` 必须是列表"))],
     };
     Reply { message: message.trim().to_owned(), actions }
 }
@@ -217,7 +223,8 @@ fn in_order(mut actions: Vec<Placed>) -> Vec<Asked> {
 
 fn of_value((at, value): (usize, &Value)) -> Placed {
     let Value::Object(map) = value else {
-        return (usual_place(at), Asked::unreadable("an action must be an object".to_owned()));
+        let fault = Fault::new("an action must be an object", "动作必须是对象");
+        return (usual_place(at), Asked::unreadable(fault));
     };
     let kind = map.get("kind").and_then(Value::as_str).unwrap_or_default();
     // `plan_operation/create_plan` in place of a name is understood.
@@ -235,7 +242,10 @@ fn of_call((at, call): (usize, &ToolCall)) -> Placed {
         Value::String(raw) => {
             let mut asked = Asked::new("", &call.name, &Value::Null);
             let raw: String = raw.chars().take(NAME_CHARS).collect();
-            asked.fault = Some(format!("its arguments are no JSON object: {raw}"));
+            asked.fault = Some(Fault::new(
+                format!("its arguments are no JSON object: {raw}"),
+                format!("其参数不是 JSON 对象：{raw}"),
+            ));
             asked
         }
         Value::Object(arguments) => {
@@ -248,6 +258,12 @@ fn of_call((at, call): (usize, &ToolCall)) -> Placed {
     asked.call_id = Some(call.id.clone());
     let place = asked.manner(at, &manner);
     (place, asked)
+}
+
+/// There is no action of this name.
+pub(crate) fn unknown(name: &str) -> Fault {
+    let shown: String = name.chars().take(NAME_CHARS).collect();
+    Fault::new(format!("there is no action `{shown}`"), format!("没有动作 `{shown}`"))
 }
 
 /// Where an action stands that does not say.
@@ -265,24 +281,35 @@ fn flag(value: &Value) -> Option<bool> {
     value.as_bool().or_else(word)
 }
 
-fn retry(policy: &Value) -> Result<RetryPolicy, String> {
+fn retry(policy: &Value) -> Result<RetryPolicy, Fault> {
+    let no_object = || Fault::new("`retry_policy` must be an object", "`retry_policy` 必须是对象");
     let policy = match policy {
         Value::Object(policy) => policy.clone(),
         Value::String(text) => match serde_json::from_str(text) {
             Ok(Value::Object(policy)) => policy,
-            _ => return Err("`retry_policy` must be an object".to_owned()),
+            _ => return Err(no_object()),
         },
-        _ => return Err("`retry_policy` must be an object".to_owned()),
+        _ => return Err(no_object()),
     };
     let given = |key: &str| policy.get(key).filter(|value| !value.is_null());
     let mut read = RetryPolicy::default();
     if let Some(retries) = given("max_retries") {
-        let retries = whole(retries).ok_or("`retry_policy.max_retries` must be a whole number, 0 or more")?;
+        let retries = whole(retries).ok_or_else(|| {
+            Fault::new(
+                "`retry_policy.max_retries` must be a whole number, 0 or more",
+                "`retry_policy.max_retries` 必须是不小于 0 的整数",
+            )
+        })?;
         read.max_retries = u32::try_from(retries).unwrap_or(u32::MAX).min(MOST_RETRIES);
     }
     if let Some(secs) = given("backoff_sec") {
         let secs = number(secs).filter(|secs| *secs >= 0.0);
-        let secs = secs.ok_or("`retry_policy.backoff_sec` must be a number, 0 or more")?;
+        let secs = secs.ok_or_else(|| {
+            Fault::new(
+                "`retry_policy.backoff_sec` must be a number, 0 or more",
+                "`retry_policy.backoff_sec` 必须是不小于 0 的数",
+            )
+        })?;
         read.backoff = Duration::try_from_secs_f64(secs).unwrap_or(LONGEST_BACKOFF).min(LONGEST_BACKOFF);
     }
     Ok(read)
@@ -292,14 +319,15 @@ impl Asked {
     fn new(kind: &str, name: &str, parameters: &Value) -> Self {
         let spec = action(name);
         let said: Option<ActionKind> = kind.parse().ok();
+        let no_object = || Fault::new("`parameters` must be an object", "`parameters` 必须是对象");
         let given = match parameters {
             Value::Null => Ok(Map::new()),
             Value::Object(map) => Ok(map.clone()),
             Value::String(text) => match serde_json::from_str(text) {
                 Ok(Value::Object(map)) => Ok(map),
-                _ => Err("`parameters` must be an object".to_owned()),
+                _ => Err(no_object()),
             },
-            _ => Err("`parameters` must be an object".to_owned()),
+            _ => Err(no_object()),
         };
         let (parameters, fault) = match (spec, given) {
             (Some(spec), Ok(given)) => match parameters::read(spec.parameters, given.clone()) {
@@ -308,11 +336,9 @@ impl Asked {
             },
             (Some(_), Err(fault)) => (Map::new(), Some(fault)),
             (None, given) => {
-                let shown: String = name.chars().take(NAME_CHARS).collect();
-                let fault = if name.is_empty() {
-                    "the action has no name".to_owned()
-                } else {
-                    format!("there is no action `{shown}`")
+                let fault = match name.is_empty() {
+                    true => Fault::new("the action has no name", "动作没有名称"),
+                    false => unknown(name),
                 };
                 (given.unwrap_or_default(), Some(fault))
             }
@@ -337,7 +363,10 @@ impl Asked {
         let mut wrong = None;
         match given("blocking").map(flag) {
             Some(Some(blocking)) => self.blocking = blocking,
-            Some(None) => wrong = Some("`blocking` must be true or false".to_owned()),
+            Some(None) => {
+                wrong =
+                    Some(Fault::new("`blocking` must be true or false", "`blocking` 必须是 true 或 false"))
+            }
             None => {}
         }
         match given("retry_policy").map(retry) {
@@ -347,7 +376,7 @@ impl Asked {
         }
         let place = given("order").map(number);
         if place == Some(None) {
-            wrong = wrong.or(Some("`order` must be a number".to_owned()));
+            wrong = wrong.or_else(|| Some(Fault::new("`order` must be a number", "`order` 必须是数")));
         }
         self.fault = self.fault.take().or(wrong);
         place.flatten().unwrap_or(usual_place(at))
@@ -359,7 +388,7 @@ impl Asked {
     }
 
     /// Something that cannot be read as an action.
-    fn unreadable(fault: String) -> Self {
+    fn unreadable(fault: Fault) -> Self {
         Self { fault: Some(fault), ..Self::new("system_operation", UNREADABLE, &Value::Null) }
     }
 }

@@ -1,5 +1,6 @@
 //! What the assistant's jobs are to do: their configs.
 
+use crate::fault::Fault;
 use crate::talk::{Bounds, Speaker};
 use papertape_core::plan::{PlanId, TaskId};
 use papertape_core::tape::CallOptions;
@@ -78,14 +79,17 @@ impl Limits {
     ///
     /// # Errors
     /// The field and a sentence.
-    pub fn check(&self) -> Result<(), (&'static str, String)> {
+    pub fn check(&self) -> Result<(), (&'static str, Fault)> {
         let fields = [
             ("max_depth", self.max_depth, 4),
             ("max_children", self.max_children, 10),
             ("total_node_budget", self.total_node_budget, 200),
         ];
         match fields.into_iter().find(|(_, value, most)| *value == 0 || value > most) {
-            Some((field, value, most)) => Err((field, format!("{value} is not from 1 to {most}"))),
+            Some((field, value, most)) => {
+                let english = format!("{value} is not from 1 to {most}");
+                Err((field, Fault::new(english, format!("{value} 不在 1 到 {most} 之间"))))
+            }
             None => Ok(()),
         }
     }

@@ -5,9 +5,12 @@
 //! held here.
 
 use crate::confirm::{Pending, asks_first};
+use crate::doomed::{self, Doomed};
 use crate::prompt::Prompts;
-use crate::protocol::{self, Asked, RetryPolicy};
+use crate::protocol::{self, Asked, RetryPolicy, unknown};
 use crate::table::{ACTIONS, ActionSpec};
+pub use crate::told::RESULTS;
+use crate::told::told;
 use futures::future::{BoxFuture, Either, select};
 use futures::stream::{FuturesUnordered, StreamExt as _};
 use papertape_core::action::{ACTION_KEY, ActionDraft, ActionStatus, Language};
@@ -25,8 +28,6 @@ use std::time::Duration;
 
 /// Who does an action, in the arguments of its step.
 pub const SERVER: &str = "assistant";
-/// How much of one result a model is shown.
-const RESULT_CHARS: usize = 16_000;
 
 /// How a model is asked to answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -240,21 +241,25 @@ impl Talk<'_> {
 
     /// What keeps an action from being done. What waits keeps the arguments as they are now, the
     /// conversation's plan among them: that plan may be another one when the person has answered.
-    fn hold(&self, asked: &Asked, call: &ExternalCall, tainted: bool) -> Kept {
+    fn hold(&self, asked: &Asked, call: &ExternalCall, tainted: bool, doomed: Option<&Doomed>) -> Kept {
+        let language = self.speaker.language;
         let refused = |why: String| Kept { hold: Some(ActionHold::Refused(why)), ..Kept::default() };
         if let Some(fault) = &asked.fault {
-            return refused(fault.clone());
+            return refused(fault.text(language).to_owned());
         }
-        let Some(spec) = asked.spec else { return refused(format!("there is no action `{}`", asked.name)) };
+        let Some(spec) = asked.spec else { return refused(unknown(&asked.name).text(language).to_owned()) };
         if !(self.allows)(spec) {
-            return refused(format!("{}/{} cannot be used here", spec.kind, spec.name));
+            return refused(match language {
+                Language::En => format!("{}/{} cannot be used here", spec.kind, spec.name),
+                Language::Zh => format!("此处不能使用 {}/{}", spec.kind, spec.name),
+            });
         }
         let parameters = call.arguments.as_object().unwrap_or(&asked.parameters);
         if !asks_first(spec, parameters, tainted && !self.trusted) {
             return Kept::default();
         }
         if !self.may_ask {
-            let why = match self.speaker.language {
+            let why = match language {
                 Language::En => {
                     "text that others wrote has been read, and nobody can be asked here: work that costs is refused"
                 }
@@ -262,7 +267,13 @@ impl Talk<'_> {
             };
             return Kept { held_back: true, ..refused(why.to_owned()) };
         }
-        let pending = Pending::new(spec, parameters, asked.retry, self.speaker.language);
+        let what = match doomed {
+            // There is nothing to ask about.
+            Some(Err(why)) => return refused(why.clone()),
+            Some(Ok(what)) => Some(what.as_str()),
+            None => None,
+        };
+        let pending = Pending::new(spec, parameters, asked.retry, language, what);
         let hold = Some(ActionHold::Waits(pending.question.clone()));
         Kept { hold, waits: Some(pending), held_back: false }
     }
@@ -291,9 +302,11 @@ async fn run(
     let mut beside: FuturesUnordered<Running> = FuturesUnordered::new();
     let mut results: Vec<Option<Result<ActionReply, CallFailure>>> = Vec::new();
     let mut rows = Vec::new();
+    let reading = options(RetryPolicy::default(), talk.bounds.action_timeout);
+    let doomed = doomed::read(ctx, &actions, reading, talk.speaker.language).await?;
     for (at, asked) in actions.iter().enumerate() {
         let call = asked_call(asked, held.plan);
-        let Kept { hold, waits, held_back } = talk.hold(asked, &call, tainted);
+        let Kept { hold, waits, held_back } = talk.hold(asked, &call, tainted, doomed.get(&at));
         let about = About { plan: held.plan, ..talk.about.clone() };
         let options = options(asked.retry, talk.bounds.action_timeout);
         let (ask, row) = ready(call, asked, &about, hold, options, from + at);
@@ -334,17 +347,6 @@ async fn run(
         done.push(one);
     }
     Ok(done)
-}
-
-/// Is there a task's result among this that was made of text that others wrote?
-fn carries(data: &Value) -> bool {
-    match data {
-        Value::Object(map) => {
-            map.get("read_text_of_others") == Some(&Value::Bool(true)) || map.values().any(carries)
-        }
-        Value::Array(items) => items.iter().any(carries),
-        _ => false,
-    }
 }
 
 /// What is done for an action: its arguments, with the conversation's plan where it names none.
@@ -396,64 +398,6 @@ fn ended(row: ActionDraft, result: &Result<ActionReply, CallFailure>, waits: boo
         "plan": { "plan_id": data["plan"]["plan_id"] } });
     let details = Some(json!({ ACTION_KEY: order, "result": made }));
     ActionDraft { status, message: Some(message), details, ..row }
-}
-
-/// A round's results as the model is told of them: answers to its calls, or one JSON text.
-fn told(reply: &ModelReply, done: &[Done], from: usize) -> Vec<Message> {
-    if reply.tool_calls.is_empty() {
-        let results: Vec<Value> = done.iter().zip(from + 1..).map(|(one, order)| one.told(order)).collect();
-        return vec![Message::user(json!({ RESULTS: results }).to_string())];
-    }
-    let answer = |(one, order): (&Done, usize)| Message::Tool {
-        call_id: one.asked.call_id.clone().unwrap_or_default(),
-        name: one.asked.name.clone(),
-        content: one.told(order).to_string(),
-    };
-    done.iter().zip(from + 1..).map(answer).collect()
-}
-
-/// The key under which results are told.
-pub const RESULTS: &str = "action_results";
-
-impl Done {
-    /// Has it brought text that others wrote?
-    #[must_use]
-    pub fn brings_text(&self) -> bool {
-        let brings = self.asked.spec.is_some_and(|spec| spec.brings_text);
-        self.result.as_ref().is_ok_and(|reply| brings || carries(&reply.data))
-    }
-
-    /// What the model is told of it.
-    #[must_use]
-    pub fn told(&self, order: usize) -> Value {
-        let mut told = json!({ "order": order, "kind": self.asked.kind, "name": self.asked.name });
-        match &self.result {
-            Ok(reply) => {
-                told["success"] = true.into();
-                told["message"] = reply.message.clone().into();
-                told["data"] = bounded(&reply.data);
-            }
-            Err(failure) => {
-                told["success"] = false.into();
-                told["message"] = failure.message.clone().into();
-                if self.waits.is_some() {
-                    told["waits_for_confirmation"] = true.into();
-                }
-            }
-        }
-        told
-    }
-}
-
-/// A result as a model is shown it: whole, or its first characters with a note.
-fn bounded(data: &Value) -> Value {
-    let text = data.to_string();
-    let count = text.chars().count();
-    if count <= RESULT_CHARS {
-        return data.clone();
-    }
-    let shown: String = text.chars().take(RESULT_CHARS).collect();
-    json!({ "cut": format!("the first {RESULT_CHARS} of {count} characters; ask for less"), "text": shown })
 }
 
 /// What a prompt says of the actions.

@@ -5,6 +5,7 @@ use crate::host::LiveHost;
 use crate::purse::Purser;
 use futures::future::{Either, select};
 use papertape_assistant::perform::Performer;
+use papertape_core::action::Language;
 use papertape_core::message::{CallFailure, FailureKind};
 use papertape_core::ports::ExternalCall;
 use papertape_core::record::{AttemptEnd, Write};
@@ -63,7 +64,12 @@ impl LiveHost {
     ) -> Result<Result<Acted, CallFailure>, Stop> {
         let (services, lease) = self.job();
         let assistant = &assisting.assistant;
-        let purser = Purser { services, budgets: self.budgets(), purses: &assisting.purses };
+        let purser = Purser {
+            services,
+            budgets: self.budgets(),
+            purses: &assisting.purses,
+            language: assisting.language,
+        };
         let performer = Performer {
             plans: &*assistant.plans,
             chats: &*assistant.chats,
@@ -87,7 +93,10 @@ impl LiveHost {
             Either::Right((Either::Left((result, _)), _)) => Ok(result),
             Either::Right((Either::Right(_), _)) => Ok(Err(CallFailure {
                 kind: FailureKind::TimedOut,
-                message: format!("it did not end within {} s", options.timeout.as_secs_f64()),
+                message: match assisting.language {
+                    Language::En => format!("it did not end within {} s", options.timeout.as_secs_f64()),
+                    Language::Zh => format!("未在 {} 秒内结束", options.timeout.as_secs_f64()),
+                },
             })),
         }
     }

@@ -4,13 +4,13 @@
 use crate::services::Services;
 use crate::simulate::JobEnd;
 use crate::worker::SIMULATE;
-use papertape_core::action::{ACTION_KEY, ActionDraft, ActionEntry, ActionKind, ActionStatus, CHAT_TURN};
+use papertape_core::action::{
+    ActionDraft, ActionEntry, ActionKind, ActionRow, ActionStatus, CHAT_TURN, WHOLE_JOB, is_whole_job,
+    still_open, stopped_words,
+};
 use papertape_core::chat::ChatId;
 use papertape_core::ports::RecordError;
 use papertape_core::record::{JobRow, JobStatus, Lease};
-
-/// The key of a whole job's own rows: all its runs are one action.
-const JOB: &str = "job";
 
 /// Adds a row to a job's log, redacted. The one way there is. Gives its number.
 ///
@@ -52,21 +52,14 @@ pub(crate) async fn ended(
 /// Actions that a job has begun and not ended when it stops: each gets a row that says so. One that is done
 /// after all, when the job is taken up again, gets its own.
 pub(crate) async fn close_open(services: &Services, lease: &Lease, job: &JobRow) -> Result<(), RecordError> {
-    let mut open: Vec<ActionDraft> = Vec::new();
-    let place = |row: &ActionDraft| row.details.as_ref().map(|details| details[ACTION_KEY].clone());
-    for row in services.actions.action_log(&job.id).await? {
-        open.retain(|other| place(other) != place(&row.row));
-        if row.row.status == ActionStatus::Running && place(&row.row) != Some(JOB.into()) {
-            open.push(row.row);
+    let open = still_open(services.actions.action_log(&job.id).await?);
+    for ActionRow { row, .. } in open {
+        if row.status != ActionStatus::Running || is_whole_job(&row) {
+            continue;
         }
-    }
-    let message = match job.config["language"].as_str() {
-        Some("en") => "it was stopped; it goes on if the job is resumed",
-        _ => "已停止；恢复任务后继续",
-    };
-    for row in open {
-        let draft = ActionDraft { status: ActionStatus::Failed, message: Some(message.to_owned()), ..row };
-        append_action_log(services, lease, draft).await?;
+        let message = Some(stopped_words(&job.config).to_owned());
+        append_action_log(services, lease, ActionDraft { status: ActionStatus::Failed, message, ..row })
+            .await?;
     }
     Ok(())
 }
@@ -80,7 +73,7 @@ async fn write(
 ) -> Result<(), RecordError> {
     let (kind, name) = action_of(&job.kind);
     let chat_session = job.config["session_id"].as_str().map(ChatId::new);
-    let draft = ActionDraft { message, chat_session, ..ActionDraft::of(kind, name, status, JOB) };
+    let draft = ActionDraft { message, chat_session, ..ActionDraft::of(kind, name, status, WHOLE_JOB) };
     append_action_log(services, lease, draft).await.map(drop)
 }
 

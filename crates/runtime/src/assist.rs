@@ -4,10 +4,11 @@
 use crate::budget::{Budget, Budgets, Limit};
 use crate::host::{JobRun, LiveHost};
 use crate::load::{self, stop_of};
-use crate::purse::Purses;
+use crate::purse::{self, Purses};
 use crate::services::Services;
 use crate::simulate::JobEnd;
 use crate::stopping::{StopReason, StopSignal};
+use futures::FutureExt as _;
 use papertape_assistant::prompt::Prompts;
 use papertape_assistant::settings::{CHAT, DECOMPOSE, Decompose, EXECUTE, Execute, Settings};
 use papertape_assistant::web::WebSearch;
@@ -17,7 +18,7 @@ use papertape_core::chat::{ChatId, ChatWrite, unanswered};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::json::to_value;
 use papertape_core::money::Money;
-use papertape_core::ports::{Chats, JobControl, Plans};
+use papertape_core::ports::{BoxFuture, Chats, JobControl, Plans, RecordError};
 use papertape_core::record::{
     ASSISTANTS, CloseSession, DayStatus, JobRow, JobStatus, Lease, NewSession, StartingPosition, Write,
 };
@@ -100,6 +101,40 @@ pub(crate) struct Assisting {
 #[must_use]
 pub fn is_assistants(kind: &str) -> bool {
     ASSISTANTS.contains(&kind)
+}
+
+/// Asks a job of any kind to stop: as [`papertape_core::ports::Queue::cancel`]. Where that ends it at once,
+/// because nobody works on it, the jobs that it has started are asked as well.
+///
+/// # Errors
+/// The record's.
+pub async fn cancel(services: &Services, job: &JobId) -> Result<Option<JobStatus>, RecordError> {
+    let status = services.queue.cancel(job).await?;
+    if status == Some(JobStatus::Cancelled)
+        && let Some(row) = services.queue.job(job).await?
+    {
+        cancel_started(services, &row).await?;
+    }
+    Ok(status)
+}
+
+/// Asks the jobs to stop that a job of the assistant's has started, as far as they have not.
+pub(crate) fn cancel_started<'a>(
+    services: &'a Services,
+    job: &'a JobRow,
+) -> BoxFuture<'a, Result<(), RecordError>> {
+    async move {
+        if !is_assistants(&job.kind) {
+            return Ok(());
+        }
+        for row in purse::started(services, job).await? {
+            if !row.status.is_stopped() {
+                cancel(services, &row.id).await?;
+            }
+        }
+        Ok(())
+    }
+    .boxed()
 }
 
 /// What a job's program came to.

@@ -9,7 +9,7 @@ use crate::config::SimulationConfig;
 use crate::services::Services;
 use futures::FutureExt as _;
 use papertape_assistant::purse::{Purse, Share};
-use papertape_core::action::Origin;
+use papertape_core::action::{Language, Origin};
 use papertape_core::budget::Limit;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::message::{CallFailure, FailureKind};
@@ -92,6 +92,7 @@ pub(crate) struct Purser<'a> {
     pub(crate) services: &'a Services,
     pub(crate) budgets: &'a Budgets,
     pub(crate) purses: &'a Purses,
+    pub(crate) language: Language,
 }
 
 impl Purser<'_> {
@@ -138,7 +139,7 @@ impl Purse for Purser<'_> {
                     return Ok(limit);
                 }
                 if asked.is_used_up() || !is_open || until.is_some_and(|until| clock.now() >= until) {
-                    return Err(nothing("simulations", "chat.simulation_budget"));
+                    return Err(nothing(self.language, ("simulations", "模拟"), "chat.simulation_budget"));
                 }
                 clock.sleep(pause).await;
                 pause = (pause * 2).min(LAST_LOOK);
@@ -156,7 +157,11 @@ impl Purse for Purser<'_> {
             self.look_at_all().await?;
             let talk = self.budgets.share(&account(job));
             if talk.is_used_up() {
-                return Err(nothing("another job on a plan", "chat.budget"));
+                return Err(nothing(
+                    self.language,
+                    ("another job on a plan", "计划的其他任务"),
+                    "chat.budget",
+                ));
             }
             let mut given = self.purses.given();
             let simulations = match with_simulations {
@@ -185,8 +190,11 @@ fn unavailable(error: RecordError) -> CallFailure {
     CallFailure { kind: FailureKind::Unavailable, message: error.to_string() }
 }
 
-fn nothing(what: &str, key: &str) -> CallFailure {
-    let message = format!("the budget of this turn or plan ({key}) leaves nothing for {what}");
+fn nothing(language: Language, (what, what_zh): (&str, &str), key: &str) -> CallFailure {
+    let message = match language {
+        Language::En => format!("the budget of this turn or plan ({key}) leaves nothing for {what}"),
+        Language::Zh => format!("本轮或本计划的预算（{key}）已无余额用于{what_zh}"),
+    };
     CallFailure { kind: FailureKind::ToolError, message }
 }
 
@@ -196,7 +204,7 @@ fn account(job: &JobId) -> Account {
 }
 
 /// The jobs that a job's actions have started, by its tape.
-async fn started(services: &Services, job: &JobRow) -> Result<Vec<JobRow>, RecordError> {
+pub(crate) async fn started(services: &Services, job: &JobRow) -> Result<Vec<JobRow>, RecordError> {
     let date = job.created_at.to_zoned(jiff::tz::TimeZone::UTC).date();
     let agent = AgentName::from(AGENT.to_owned());
     let Some(session) = services.record.find_session(&job.id, &agent, date).await? else {

@@ -9,7 +9,7 @@ use crate::stopping::{StopReason, StopSignal, Stopper};
 use futures::future::{Either, select};
 use papertape_core::id::JobId;
 use papertape_core::ports::RecordError;
-use papertape_core::record::{ASSISTANTS, JobRow, Lease};
+use papertape_core::record::{ASSISTANTS, JobRow, JobStatus, Lease};
 use papertape_core::tape::Stop;
 use std::sync::Arc;
 use std::time::Duration;
@@ -141,6 +141,12 @@ impl Worker {
         observer: &dyn Observer,
     ) -> Result<JobEnd, RecordError> {
         tracing::info!(job = %row.id, kind = %row.kind, epoch = lease.epoch, "job started");
+        if self.services.queue.renew(lease, self.options.lease_for).await? {
+            // Its last worker was told to stop it and died before that: nothing more of it is done.
+            assist::cancel_started(&self.services, row).await?;
+            let end = JobEnd { status: JobStatus::Cancelled, error: None, note: None };
+            return self.end(lease, row, end).await;
+        }
         actions::started(&self.services, lease, row).await?;
         let stopper = Stopper::default();
         let work = async {
@@ -163,6 +169,11 @@ impl Worker {
             Err(Stop::LostLease) => return Err(RecordError::LostLease),
             Err(stop) => JobEnd::failed(stop.to_string()),
         };
+        self.end(lease, row, end).await
+    }
+
+    /// Says in the record how a job has ended.
+    async fn end(&self, lease: &Lease, row: &JobRow, end: JobEnd) -> Result<JobEnd, RecordError> {
         let end = JobEnd { error: end.error.map(|error| self.fit_to_keep(error)), ..end };
         if assist::is_assistants(&row.kind) && end.status.is_stopped() {
             actions::close_open(&self.services, lease, row).await?;

@@ -1,5 +1,6 @@
 //! Conversations with the assistant.
 
+use crate::action;
 use crate::alone;
 use crate::db::{Db, Statement};
 use crate::error::StoreError;
@@ -9,10 +10,12 @@ use crate::record::port;
 use crate::store::Store;
 use crate::value::{Row, Value, params};
 use futures::FutureExt as _;
+use papertape_core::action::summarise;
 use papertape_core::chat::{
     ChatId, ChatMessage, ChatSession, ChatTurn, ChatWrite, NewTurn, Speaker, unanswered,
 };
 use papertape_core::id::JobId;
+use papertape_core::json::to_value;
 use papertape_core::page::{Page, PageRequest};
 use papertape_core::ports::{BoxFuture, Chats, RecordError};
 use papertape_core::record::{JobStatus, NewJob};
@@ -196,7 +199,9 @@ pub(crate) async fn leave_word(
     let mut metadata = assistant.metadata;
     if let Some(metadata) = metadata.as_object_mut() {
         metadata.insert("error".to_owned(), error.unwrap_or(status.as_str()).into());
-        metadata.entry("actions_summary").or_insert_with(|| serde_json::json!([]));
+        let rows = action::all(db, job).await?;
+        let summary = summarise(rows.iter().map(|row| &row.row), session.language);
+        metadata.insert("actions_summary".to_owned(), to_value(&summary));
     }
     let content = unanswered(status, error, session.language);
     apply(db, &ChatWrite::Answer { message: assistant.id, content, metadata }, at).await

@@ -33,6 +33,16 @@ impl Fence {
         Ok(Self { job: lease.job.clone(), next: end - count, end })
     }
 
+    /// The job that an earlier statement of this transaction has changed, with numbers for at most so many
+    /// events.
+    pub(crate) async fn held(db: &mut dyn Db, job: &JobId, events: usize) -> Result<Self, StoreError> {
+        let count = i64::try_from(events).unwrap_or(i64::MAX);
+        let sql = "UPDATE jobs SET next_seq = next_seq + $1 WHERE job_id = $2 RETURNING next_seq";
+        let missing = || StoreError::inconsistent(format!("the job {job} is not there"));
+        let end = db.row(sql, params![count, job]).await?.ok_or_else(missing)?.get()?;
+        Ok(Self::of(job.clone(), end, count))
+    }
+
     /// The job after a statement that has set `next_seq` to `end`, which leaves `count` numbers.
     pub(crate) fn of(job: JobId, end: i64, count: i64) -> Self {
         Self { job, next: end - count, end }

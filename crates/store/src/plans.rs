@@ -80,6 +80,16 @@ impl Plans for Store {
         }))
     }
 
+    fn count_plans(&self) -> BoxFuture<'_, Result<u64, RecordError>> {
+        port(self.read(move |db| {
+            async move {
+                let row = db.row("SELECT count(*) FROM plans", &[]).await?;
+                row.map_or(Ok(0), |mut row| row.get())
+            }
+            .boxed()
+        }))
+    }
+
     fn tasks<'a>(&'a self, plan: PlanId) -> BoxFuture<'a, Result<Vec<Task>, RecordError>> {
         port(self.read(move |db| {
             async move {

@@ -307,20 +307,7 @@ async fn finish(
         .await?
         .ok_or(StoreError::LostLease)?
         .get()?;
-    // A day that nobody works on is not running.
-    db.execute(
-        "UPDATE job_details SET status = 'queued' WHERE job_id = $1 AND status = 'running'",
-        params![&lease.job],
-    )
-    .await?;
-    status_event(db, &mut fence, status, error, at).await?;
-    if status.is_stopped() {
-        fence.event(db, "end", &json!({ "status": status, "error": error }), at).await?;
-        alone::let_go(db, &lease.job, status, at).await?;
-    }
-    if matches!(status, JobStatus::Failed | JobStatus::Cancelled) {
-        chats::leave_word(db, &lease.job, status, error, at).await?;
-    }
+    stop(db, &mut fence, status, error, at).await?;
     fence.settle(db).await
 }
 
@@ -343,23 +330,51 @@ async fn requeue(db: &mut dyn Db, job: &JobId) -> Result<bool, StoreError> {
 
 async fn cancel(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>, StoreError> {
     let now = db.backend().now();
+    // One that nobody has, whose worker may be dead: the epoch goes up, so that a worker that was only slow can
+    // write nothing more.
     let sql = format!(
-        "UPDATE jobs SET status = 'cancelled', completed_at = {now}, next_seq = next_seq + 2
-         WHERE job_id = $1 AND status = 'queued' RETURNING next_seq, {now}"
+        "UPDATE jobs SET status = 'cancelled', completed_at = {now}, lease_owner = NULL, lease_until = NULL,
+             lease_epoch = lease_epoch + 1
+         WHERE job_id = $1 AND (status = 'queued' OR (status = 'running' AND lease_until <= {now}))
+         RETURNING {now}"
     );
     if let Some(mut row) = db.row(&sql, params![job]).await? {
-        let (end, at) = (row.get()?, row.get()?);
-        let mut fence = Fence::of(job.clone(), end, 2);
-        status_event(db, &mut fence, JobStatus::Cancelled, None, at).await?;
-        fence.event(db, "end", &json!({ "status": JobStatus::Cancelled, "error": null }), at).await?;
-        chats::leave_word(db, job, JobStatus::Cancelled, None, at).await?;
-        alone::let_go(db, job, JobStatus::Cancelled, at).await?;
+        let at: Timestamp = row.get()?;
+        // Its worker would have ended them.
+        let open = action::still_open(db, job).await?;
+        let mut fence = Fence::held(db, job, open.len() + 2).await?;
+        action::close(db, &mut fence, &open, at).await?;
+        stop(db, &mut fence, JobStatus::Cancelled, None, at).await?;
+        fence.settle(db).await?;
         return Ok(Some(JobStatus::Cancelled));
     }
     db.execute("UPDATE jobs SET cancel_requested = 1 WHERE job_id = $1 AND status = 'running'", params![job])
         .await?;
     let row = db.row("SELECT status FROM jobs WHERE job_id = $1", params![job]).await?;
     row.map(|mut row| row.get()).transpose()
+}
+
+/// What follows from a job's stop, after its row says how it has stopped: at the most two events.
+async fn stop(
+    db: &mut dyn Db,
+    fence: &mut Fence,
+    status: JobStatus,
+    error: Option<&str>,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let job = fence.job().clone();
+    // A day that nobody works on is not running.
+    let days = "UPDATE job_details SET status = 'queued' WHERE job_id = $1 AND status = 'running'";
+    db.execute(days, params![&job]).await?;
+    status_event(db, fence, status, error, at).await?;
+    if status.is_stopped() {
+        fence.event(db, "end", &json!({ "status": status, "error": error }), at).await?;
+        alone::let_go(db, &job, status, at).await?;
+    }
+    if matches!(status, JobStatus::Failed | JobStatus::Cancelled) {
+        chats::leave_word(db, &job, status, error, at).await?;
+    }
+    Ok(())
 }
 
 pub(crate) async fn status_event(

@@ -308,6 +308,10 @@ impl Plans for MemoryRecord {
         ready(page(all, request))
     }
 
+    fn count_plans(&self) -> BoxFuture<'_, Result<u64, RecordError>> {
+        ready(Ok(self.lock().assistant.plans.len() as u64))
+    }
+
     fn tasks<'a>(&'a self, plan: PlanId) -> BoxFuture<'a, Result<Vec<Task>, RecordError>> {
         let state = self.lock();
         let tree = state.assistant.plans.get(&plan).map(|(_, tree)| tree);

@@ -1,6 +1,6 @@
 //! What the assistant's own jobs read and write beside a model's actions. No model can ask for it.
 
-use super::{Arguments, Performer, failed, reply, unavailable};
+use super::{Arguments, Performer, failed, reply};
 use papertape_core::chat::ChatMessage;
 use papertape_core::message::CallFailure;
 use papertape_core::plan::{PlanChanges, PlanWrite, Task, TaskChanges, TaskWrite};
@@ -23,10 +23,13 @@ const HISTORY: u32 = 20;
 impl Performer<'_> {
     pub(super) async fn turn(&self) -> Result<Acted, CallFailure> {
         let job = &self.lease.job;
-        let turn = self.chats.turn(job).await.map_err(unavailable)?;
+        let turn = self.chats.turn(job).await.map_err(|error| self.unavailable(error))?;
         let turn = turn.ok_or_else(|| failed(format!("the job {job} answers no message")))?;
-        let history =
-            self.chats.history(&turn.session.id, turn.user.n, HISTORY).await.map_err(unavailable)?;
+        let history = self
+            .chats
+            .history(&turn.session.id, turn.user.n, HISTORY)
+            .await
+            .map_err(|error| self.unavailable(error))?;
         // When things were written is no part of what an answer follows from.
         let said = |message: &ChatMessage| {
             json!({ "id": message.id, "role": message.role, "content": message.content,
@@ -43,7 +46,7 @@ impl Performer<'_> {
 
     pub(super) async fn whole_plan(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
         let plan = self.plan(given.plan()?).await?;
-        let tasks = self.plans.tasks(plan.id).await.map_err(unavailable)?;
+        let tasks = self.plans.tasks(plan.id).await.map_err(|error| self.unavailable(error))?;
         let task = |task: &Task| {
             json!({ "id": task.id, "parent_id": task.parent_id, "name": task.name, "status": task.status,
                 "instruction": task.instruction, "dependencies": task.dependencies,

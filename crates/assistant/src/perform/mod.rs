@@ -10,6 +10,7 @@ mod plans;
 mod tasks;
 mod tools;
 
+use crate::fault::Fault;
 use crate::purse::Purse;
 use crate::settings::{CHAT, DECOMPOSE, EXECUTE};
 use crate::web::WebSearch;
@@ -61,7 +62,7 @@ pub struct Performer<'a> {
 }
 
 /// An action's arguments, read by the table before.
-struct Arguments<'a>(&'a Map<String, Value>);
+struct Arguments<'a>(&'a Map<String, Value>, Language);
 
 impl Arguments<'_> {
     fn text(&self, name: &str) -> Option<&str> {
@@ -86,13 +87,17 @@ impl Arguments<'_> {
     }
 
     fn plan(&self) -> Result<PlanId, CallFailure> {
-        self.whole("plan_id")
-            .map(PlanId)
-            .ok_or_else(|| bad("`plan_id` is missing, and the conversation has no plan yet".to_owned()))
+        self.whole("plan_id").map(PlanId).ok_or_else(|| {
+            let zh = "缺少 `plan_id`，且该对话还没有计划";
+            let fault = Fault::new("`plan_id` is missing, and the conversation has no plan yet", zh);
+            bad(fault.text(self.1).to_owned())
+        })
     }
 
     fn task(&self) -> Result<TaskId, CallFailure> {
-        self.whole("task_id").map(TaskId).ok_or_else(|| bad("`task_id` is missing".to_owned()))
+        self.whole("task_id")
+            .map(TaskId)
+            .ok_or_else(|| bad(Fault::new("`task_id` is missing", "缺少 `task_id`").text(self.1).to_owned()))
     }
 }
 
@@ -119,17 +124,6 @@ fn failed(message: impl Into<String>) -> CallFailure {
     CallFailure { kind: FailureKind::ToolError, message: message.into() }
 }
 
-fn refused(refusal: PlanRefusal) -> CallFailure {
-    failed(refusal.to_string())
-}
-
-fn unavailable(error: RecordError) -> CallFailure {
-    match error {
-        RecordError::Refused(refusal) => refused(refusal),
-        other => CallFailure { kind: FailureKind::Unavailable, message: other.to_string() },
-    }
-}
-
 fn reply(message: impl Into<String>, data: Value) -> Acted {
     let reply = ActionReply { message: message.into(), data, plan: None };
     Acted { reply, effects: Vec::new() }
@@ -148,7 +142,7 @@ impl Performer<'_> {
         again: bool,
     ) -> Result<Acted, CallFailure> {
         let empty = Map::new();
-        let given = Arguments(call.arguments.as_object().unwrap_or(&empty));
+        let given = Arguments(call.arguments.as_object().unwrap_or(&empty), self.language);
         let place = Place { job: &self.lease.job, path, again };
         let origin = place.origin(0);
         match call.tool.as_str() {
@@ -184,13 +178,24 @@ impl Performer<'_> {
         }
     }
 
+    fn refused(&self, refusal: &PlanRefusal) -> CallFailure {
+        failed(self.say(refusal.to_string(), refusal.in_chinese()))
+    }
+
+    fn unavailable(&self, error: RecordError) -> CallFailure {
+        match error {
+            RecordError::Refused(refusal) => self.refused(&refusal),
+            other => CallFailure { kind: FailureKind::Unavailable, message: other.to_string() },
+        }
+    }
+
     fn change(&self, write: PlanWrite) -> Write {
         Write::Plan(Box::new(Clean::of(self.redactor, write)))
     }
 
     async fn plan(&self, id: PlanId) -> Result<Plan, CallFailure> {
-        let found = self.plans.plan(id).await.map_err(unavailable)?;
-        found.ok_or_else(|| refused(PlanRefusal::NoPlan(id)))
+        let found = self.plans.plan(id).await.map_err(|error| self.unavailable(error))?;
+        found.ok_or_else(|| self.refused(&PlanRefusal::NoPlan(id)))
     }
 
     /// The job that this place has started last, if any, and the id of the one that it is to start next.
@@ -198,7 +203,7 @@ impl Performer<'_> {
         let (mut last, mut nth) = (None, 0);
         loop {
             let origin = place.origin(nth);
-            match self.queue.job(&origin.job_id()).await.map_err(unavailable)? {
+            match self.queue.job(&origin.job_id()).await.map_err(|error| self.unavailable(error))? {
                 Some(row) => last = Some(row),
                 None => return Ok((last, origin)),
             }
@@ -213,7 +218,7 @@ impl Performer<'_> {
         let Some(last) = last else { return Ok(None) };
         if last.status == JobStatus::Cancelled && !place.again {
             // It was cancelled together with this job, which has been taken up again.
-            self.queue.requeue(&last.id).await.map_err(unavailable)?;
+            self.queue.requeue(&last.id).await.map_err(|error| self.unavailable(error))?;
             return Ok(Some(last.id));
         }
         if last.status == JobStatus::Cancelled && place.again {
@@ -267,7 +272,7 @@ impl Performer<'_> {
                     format!("plan {plan} is being worked on already, by job {busy}"),
                     format!("计划 {plan} 正由任务 {busy} 处理"),
                 )),
-                other => unavailable(other),
+                other => self.unavailable(other),
             });
         }
         Ok(id)
@@ -282,8 +287,10 @@ impl Performer<'_> {
     async fn wait(&self, job: &JobId, until: Option<Timestamp>) -> Result<JobRow, CallFailure> {
         let mut pause = FIRST_LOOK;
         loop {
-            let found = self.queue.job(job).await.map_err(unavailable)?;
-            let found = found.ok_or_else(|| failed(format!("there is no job {job}")))?;
+            let found = self.queue.job(job).await.map_err(|error| self.unavailable(error))?;
+            let found = found.ok_or_else(|| {
+                failed(self.say(format!("there is no job {job}"), format!("没有任务 {job}")))
+            })?;
             if found.status.is_stopped() {
                 self.purse.settle(job).await?;
                 return Ok(found);
@@ -300,6 +307,32 @@ impl Performer<'_> {
         Caller { origin, language: self.language, bound }
     }
 
+    /// What is told of a job that has not ended when the wait for it has: nothing of its end, and how to ask again.
+    fn goes_on(&self, job: &JobRow, mut data: Value, plan: Option<PlanId>) -> Acted {
+        let (id, waited) = (&job.id, self.wait.as_secs());
+        let ask = match plan {
+            Some(plan) => self.say(format!("status of plan {plan}"), format!("查询计划 {plan} 的状态")),
+            None => self.say(format!("status of {id}"), format!("查询 {id} 的状态")),
+        };
+        let message = self.say(
+            format!(
+                "job {id} is still {}: {waited} s of waiting are over, it goes on by itself, and what came of it is \
+                 not known yet. Ask “{ask}” later",
+                if job.status == JobStatus::Queued { "waiting for its turn" } else { "running" }
+            ),
+            format!(
+                "任务 {id} 仍在{}：已等待 {waited} 秒，它会继续运行，结果尚不可知。稍后可问“{ask}”",
+                if job.status == JobStatus::Queued { "排队" } else { "运行" }
+            ),
+        );
+        if let Some(data) = data.as_object_mut() {
+            data.insert(STILL_RUNNING.to_owned(), true.into());
+        }
+        let mut acted = reply(message, data);
+        acted.reply.plan = plan;
+        acted
+    }
+
     /// A job's end as an action's: failed where all of it failed, and where a plan is not done as a whole.
     fn ended(
         &self,
@@ -308,6 +341,9 @@ impl Performer<'_> {
         plan: Option<PlanId>,
         more: &str,
     ) -> Result<Acted, CallFailure> {
+        if !job.status.is_stopped() {
+            return Ok(self.goes_on(job, data, plan));
+        }
         let why = job.error.as_deref().map(|error| format!(": {error}")).unwrap_or_default();
         let message = self.say(
             format!("job {}: {}{why}{more}", job.id, job.status),
@@ -321,6 +357,9 @@ impl Performer<'_> {
         Ok(acted)
     }
 }
+
+/// The field of a result that says that what was started is still under way.
+const STILL_RUNNING: &str = "still_running";
 
 /// Has all of it failed, or is it a plan that is not done as a whole?
 fn has_failed(job: &JobRow) -> bool {

@@ -1,6 +1,6 @@
 //! Actions on plans.
 
-use super::{Arguments, Performer, Place, bad, reply, unavailable};
+use super::{Arguments, Performer, Place, bad, reply};
 use crate::execute::HELD_BACK;
 use crate::settings::{DECOMPOSE, Decompose, EXECUTE, Execute, Limits};
 use crate::tree;
@@ -22,7 +22,11 @@ impl Performer<'_> {
         given: &Arguments<'_>,
         origin: &Origin,
     ) -> Result<Acted, CallFailure> {
-        let id = self.plans.reserve(self.lease, origin, IdKind::Plan).await.map_err(unavailable)?;
+        let id = self
+            .plans
+            .reserve(self.lease, origin, IdKind::Plan)
+            .await
+            .map_err(|error| self.unavailable(error))?;
         let id = PlanId(id);
         let new = NewPlan {
             id: Some(id),
@@ -31,7 +35,7 @@ impl Performer<'_> {
             chat_session: self.chat(),
             origin: Some(origin.clone()),
         };
-        new.check().map_err(super::refused)?;
+        new.check().map_err(|why| self.refused(&why))?;
         let message =
             self.say(format!("plan {id} “{}” was made", new.name), format!("已新建计划 {id}“{}”", new.name));
         let mut acted = reply(message, json!({ "plan_id": id, "name": new.name, "goal": new.goal }));
@@ -47,10 +51,21 @@ impl Performer<'_> {
 
     pub(super) async fn list_plans(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
         let limit = given.number("limit", LISTED).clamp(1, MOST_LISTED);
-        let page = self.plans.plans(&PageRequest::first(limit)).await.map_err(unavailable)?;
+        let page =
+            self.plans.plans(&PageRequest::first(limit)).await.map_err(|error| self.unavailable(error))?;
         let plans: Vec<Value> = page.items.iter().map(tree::plan).collect();
-        let count = plans.len();
-        Ok(reply(self.say(format!("{count} plan(s)"), format!("{count} 个计划")), json!({ "plans": plans })))
+        // They are counted apart, while others may be made: there are at least those that are shown.
+        let (shown, all) =
+            (plans.len(), self.plans.count_plans().await.map_err(|error| self.unavailable(error))?);
+        let all = all.max(shown as u64);
+        let message = match all > shown as u64 {
+            true => self.say(
+                format!("{all} plan(s), of which these are the newest {shown}"),
+                format!("{all} 个计划，以下为最新的 {shown} 个"),
+            ),
+            false => self.say(format!("{all} plan(s)"), format!("{all} 个计划")),
+        };
+        Ok(reply(message, json!({ "plans": plans, "plans_in_all": all })))
     }
 
     pub(super) async fn delete_plan(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
@@ -108,7 +123,9 @@ impl Performer<'_> {
             max_children: given.number("max_children", usual.max_children),
             total_node_budget: given.number("total_node_budget", usual.total_node_budget),
         };
-        limits.check().map_err(|(field, why)| super::bad(format!("`{field}`: {why}")))?;
+        limits
+            .check()
+            .map_err(|(field, why)| super::bad(format!("`{field}`: {}", why.text(self.language))))?;
         let what = Decompose { plan_id: plan.id, task_id, limits };
         let job = self.start(place, DECOMPOSE, ("decompose", json::to_value(&what)), plan.id).await?;
         self.started(&job, plan.id, given).await
@@ -129,7 +146,7 @@ impl Performer<'_> {
         }
         let row = self.wait(job, self.until()).await?;
         let now = self.plan(plan).await?;
-        let tasks = self.plans.tasks(plan).await.map_err(unavailable)?;
+        let tasks = self.plans.tasks(plan).await.map_err(|error| self.unavailable(error))?;
         let data = json!({
             "job_id": job, "status": row.status, "error": row.error, "plan": tree::plan(&now),
             "tasks": tree::nested(&tasks, None, None, tree::Depth::Brief),

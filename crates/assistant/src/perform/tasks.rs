@@ -1,6 +1,6 @@
 //! Actions on tasks.
 
-use super::{Arguments, Performer, bad, refused, reply, unavailable};
+use super::{Arguments, Performer, bad, reply};
 use crate::tree;
 use papertape_core::action::{IdKind, Origin};
 use papertape_core::message::CallFailure;
@@ -12,8 +12,8 @@ use serde_json::json;
 
 impl Performer<'_> {
     pub(super) async fn task_of(&self, plan: PlanId, task: TaskId) -> Result<Task, CallFailure> {
-        let tasks = self.plans.tasks(plan).await.map_err(unavailable)?;
-        tasks.into_iter().find(|one| one.id == task).ok_or_else(|| refused(PlanRefusal::NoTask(task)))
+        let tasks = self.plans.tasks(plan).await.map_err(|error| self.unavailable(error))?;
+        tasks.into_iter().find(|one| one.id == task).ok_or_else(|| self.refused(&PlanRefusal::NoTask(task)))
     }
 
     /// Checks a change on the plan as it is, and gives it to be written.
@@ -24,16 +24,17 @@ impl Performer<'_> {
         say: impl FnOnce(&Task) -> String,
     ) -> Result<Acted, CallFailure> {
         self.plan(plan).await?;
-        let tasks = self.plans.tasks(plan).await.map_err(unavailable)?;
+        let tasks = self.plans.tasks(plan).await.map_err(|error| self.unavailable(error))?;
         let mut tree = Tree::new(plan, tasks);
         let before = match &write {
             TaskWrite::Delete { task } => tree.get(*task).cloned(),
             _ => None,
         };
-        let changed = tree.apply(&write, TaskId(i64::MAX), self.clock.now()).map_err(refused)?;
+        let changed =
+            tree.apply(&write, TaskId(i64::MAX), self.clock.now()).map_err(|why| self.refused(&why))?;
         let id = changed.task.unwrap_or(TaskId(i64::MAX));
         let task =
-            before.or_else(|| tree.get(id).cloned()).ok_or_else(|| refused(PlanRefusal::NoTask(id)))?;
+            before.or_else(|| tree.get(id).cloned()).ok_or_else(|| self.refused(&PlanRefusal::NoTask(id)))?;
         let mut acted = reply(say(&task), tree::task(&task, tree::Depth::Brief));
         acted.reply.plan = Some(plan);
         acted.effects = vec![self.change(PlanWrite::Task { plan, write })];
@@ -46,7 +47,11 @@ impl Performer<'_> {
         origin: &Origin,
     ) -> Result<Acted, CallFailure> {
         let plan = given.plan()?;
-        let id = self.plans.reserve(self.lease, origin, IdKind::Task).await.map_err(unavailable)?;
+        let id = self
+            .plans
+            .reserve(self.lease, origin, IdKind::Task)
+            .await
+            .map_err(|error| self.unavailable(error))?;
         let new = NewTask {
             id: Some(TaskId(id)),
             parent: given.whole("parent_id").filter(|id| *id != 0).map(TaskId),
@@ -72,8 +77,11 @@ impl Performer<'_> {
             Some("skipped") => Some(TaskStatus::Skipped),
             Some(other) => {
                 let other: String = other.chars().take(40).collect();
-                return Err(bad(format!(
-                    "`status` must be queued or skipped, not {other}: running a task sets the others"
+                return Err(bad(self.say(
+                    format!(
+                        "`status` must be queued or skipped, not {other}: running a task sets the others"
+                    ),
+                    format!("`status` 只能是 queued 或 skipped，不能是 {other}：其余状态由执行任务设定"),
                 )));
             }
         };
@@ -132,7 +140,7 @@ impl Performer<'_> {
 
     pub(super) async fn show_tasks(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
         let plan = self.plan(given.plan()?).await?;
-        let tasks = self.plans.tasks(plan.id).await.map_err(unavailable)?;
+        let tasks = self.plans.tasks(plan.id).await.map_err(|error| self.unavailable(error))?;
         let message = self.say(
             format!("plan {} “{}” has {} task(s)", plan.id, plan.name, tasks.len()),
             format!("计划 {}“{}”有 {} 个任务", plan.id, plan.name, tasks.len()),
@@ -148,10 +156,12 @@ impl Performer<'_> {
 
     pub(super) async fn query_status(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
         let plan = self.plan(given.plan()?).await?;
-        let tasks = self.plans.tasks(plan.id).await.map_err(unavailable)?;
+        let tasks = self.plans.tasks(plan.id).await.map_err(|error| self.unavailable(error))?;
         if let Some(id) = given.whole("task_id").map(TaskId) {
-            let task =
-                tasks.iter().find(|task| task.id == id).ok_or_else(|| refused(PlanRefusal::NoTask(id)))?;
+            let task = tasks
+                .iter()
+                .find(|task| task.id == id)
+                .ok_or_else(|| self.refused(&PlanRefusal::NoTask(id)))?;
             let message = self.say(
                 format!("task {id} “{}” is {}", task.name, task.status),
                 format!("任务 {id}“{}”：{}", task.name, task.status),
@@ -168,12 +178,12 @@ impl Performer<'_> {
 
     pub(super) async fn subgraph(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
         let plan = self.plan(given.plan()?).await?;
-        let tasks = self.plans.tasks(plan.id).await.map_err(unavailable)?;
+        let tasks = self.plans.tasks(plan.id).await.map_err(|error| self.unavailable(error))?;
         let root = given.whole("task_id").map(TaskId);
         if let Some(root) = root
             && !tasks.iter().any(|task| task.id == root)
         {
-            return Err(refused(PlanRefusal::NoTask(root)));
+            return Err(self.refused(&PlanRefusal::NoTask(root)));
         }
         let depth = given.whole("depth").map(|depth| u32::try_from(depth).unwrap_or(u32::MAX));
         let message = self.say(format!("a part of plan {}", plan.id), format!("计划 {} 的一部分", plan.id));

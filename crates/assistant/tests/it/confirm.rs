@@ -11,7 +11,7 @@ use std::time::Duration;
 
 fn pending(name: &str, plan: i64) -> Pending {
     let parameters: Map<_, _> = json!({ "plan_id": plan }).as_object().expect("an object").clone();
-    Pending::new(action(name).expect("an action"), &parameters, RetryPolicy::default(), Language::En)
+    Pending::new(action(name).expect("an action"), &parameters, RetryPolicy::default(), Language::En, None)
 }
 
 /// Goal: deleting always asks, spending once foreign text was read, and reading never.

@@ -1,8 +1,10 @@
 //! Answers as models write them.
 
+use papertape_assistant::language::of_text;
 use papertape_assistant::parameters::Form;
 use papertape_assistant::protocol::{MOST_ACTIONS, Reply, UNREADABLE, read, schema};
 use papertape_assistant::table::{ACTIONS, action};
+use papertape_core::action::Language;
 use papertape_core::message::{ModelReply, ToolCall};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -14,7 +16,11 @@ fn of(text: &str) -> Reply {
 }
 
 fn faults(reply: &Reply) -> Vec<String> {
-    reply.actions.iter().filter_map(|asked| asked.fault.clone()).collect()
+    reply
+        .actions
+        .iter()
+        .filter_map(|asked| Some(asked.fault.as_ref()?.text(Language::En).to_owned()))
+        .collect()
 }
 
 /// Goal: the object is found bare, fenced and among words, and plain words are a message.
@@ -44,6 +50,11 @@ fn faults_are_kept_and_named() {
     let check = |actions: Value, told: &str| {
         let reply = of(&json!({ "actions": actions }).to_string());
         assert!(faults(&reply).iter().any(|fault| fault.contains(told)), "{told}: {:?}", faults(&reply));
+        let both = reply.actions.iter().filter_map(|asked| asked.fault.as_ref());
+        for fault in both {
+            assert_eq!(of_text(fault.text(Language::Zh)), Language::Zh, "{told}: for those who read Chinese");
+            assert_eq!(of_text(fault.text(Language::En)), Language::En, "{told}");
+        }
     };
     check(json!([{ "kind": "x", "name": "fly" }]), "there is no action `fly`");
     check(json!([{}]), "the action has no name");

@@ -55,6 +55,26 @@ pub enum PlanRefusal {
 }
 
 impl PlanRefusal {
+    /// The same in Chinese.
+    #[must_use]
+    pub fn in_chinese(&self) -> String {
+        match self {
+            Self::NoPlan(plan) => format!("没有计划 {plan}"),
+            Self::NoTask(task) => format!("该计划没有任务 {task}"),
+            Self::NoParent(task) | Self::NoDependency(task) => format!("{task} 不是该计划的任务"),
+            Self::Cycle(tasks) => format!("任务将互相等待：{}", chain(tasks)),
+            Self::BelowItself => "任务不能移到自身之下".to_owned(),
+            Self::TooManyTasks => format!("一个计划最多 {MOST_TASKS} 个任务"),
+            Self::TooDeep => format!("任务最多位于顶层之下 {MOST_DEPTH} 层"),
+            Self::Busy(job) => format!("任务 {job} 正在处理该计划：请先取消它"),
+            Self::Empty(field) => format!("{} 为空", chinese(field)),
+            Self::Control { field, found } => {
+                format!("{} 含有控制字符 U+{:04X}", chinese(field), u32::from(*found))
+            }
+            Self::TooLong { field, most } => format!("{} 超过 {most} 个字符", chinese(field)),
+        }
+    }
+
     /// Is it that something was not found, rather than that it may not be done?
     #[must_use]
     pub const fn is_miss(&self) -> bool {
@@ -65,4 +85,13 @@ impl PlanRefusal {
 fn chain(tasks: &[TaskId]) -> String {
     let ids: Vec<String> = tasks.iter().map(ToString::to_string).collect();
     ids.join(" → ")
+}
+
+fn chinese(field: &str) -> &str {
+    match field {
+        "name" => "名称",
+        "goal" => "目标",
+        "instruction" => "说明",
+        other => other,
+    }
 }

@@ -84,6 +84,9 @@ pub trait Plans: Send + Sync {
     /// All plans, newest first.
     fn plans<'a>(&'a self, page: &'a PageRequest) -> BoxFuture<'a, Result<Page<Plan>, RecordError>>;
 
+    /// How many plans there are.
+    fn count_plans(&self) -> BoxFuture<'_, Result<u64, RecordError>>;
+
     /// All tasks of a plan, each before its children, siblings by position. A plan has at most
     /// [`crate::plan::MOST_TASKS`]; one that is not there has none.
     fn tasks<'a>(&'a self, plan: PlanId) -> BoxFuture<'a, Result<Vec<Task>, RecordError>>;

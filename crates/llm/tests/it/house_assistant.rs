@@ -207,6 +207,191 @@ fn the_planner_and_the_worker_fit_together() {
     assert!(answer(&unknown)["llm_reply"]["message"].as_str().expect("words").starts_with("FAILED:"));
 }
 
+/// What a planner makes of a goal.
+fn planned(goal: &str) -> Vec<Value> {
+    let question = format!("The plan: P\nTo be broken up:\n{goal}");
+    answer(&asked(&question, "Role: Papertape planner", &[]))["children"]
+        .as_array()
+        .expect("children")
+        .clone()
+}
+
+/// Goal: a goal that names several runs is broken up into one task a run, each of which is a leaf with who, what
+/// and when; what is asked of the runs waits for all of them. A goal that names one stays one.
+#[test]
+fn runs_that_are_joined_are_taken_apart() {
+    let run = |who: &str, symbols: &str, from: &str, to: &str| {
+        format!("Backtest {who} on {symbols} from {from} to {to}.")
+    };
+    let (momentum, contrarian) = ("house::momentum", "house::contrarian");
+    let (october, november) = (("2012-10-01", "2012-10-31"), ("2012-11-01", "2012-11-30"));
+    let of = |who: &str, symbols: &str, days: (&str, &str)| run(who, symbols, days.0, days.1);
+    let ibm_then_aapl = vec![of(momentum, "IBM", october), of(contrarian, "AAPL", november)];
+    let over_october = vec![of(momentum, "IBM", october), of(contrarian, "AAPL", october)];
+    let corpus: &[(&str, &[String])] = &[
+        ("Backtest momentum on IBM in October 2012 and contrarian on AAPL in November 2012", &ibm_then_aapl),
+        (
+            "Backtest momentum on IBM in October 2012 and backtest contrarian on AAPL in November 2012",
+            &ibm_then_aapl,
+        ),
+        (
+            "Backtest momentum on IBM in October 2012, then contrarian on AAPL in November 2012.",
+            &ibm_then_aapl,
+        ),
+        (
+            "Backtest momentum on IBM in October 2012; then backtest contrarian on AAPL in November",
+            &ibm_then_aapl,
+        ),
+        ("Run momentum on IBM in October 2012. Run contrarian on AAPL in November 2012.", &ibm_then_aapl),
+        (
+            "Please backtest momentum on IBM in October and contrarian on AAPL in November 2012",
+            &ibm_then_aapl,
+        ),
+        ("Backtest momentum on IBM and contrarian on AAPL, October 2012", &over_october),
+        ("Backtest momentum on IBM as well as contrarian on AAPL in October 2012", &over_october),
+        ("回测动量，标的 IBM，2012年10月，然后回测逆势，标的 AAPL，2012年11月", &ibm_then_aapl),
+        ("回测动量交易员 IBM 2012年10月和逆势交易员 AAPL 2012年11月", &ibm_then_aapl),
+        ("先模拟动量策略交易 IBM，2012年10月；再模拟逆势策略交易 AAPL，2012年11月。", &ibm_then_aapl),
+        ("回测动量 IBM 以及逆势 AAPL，2012年10月", &over_october),
+        ("运行动量交易员 IBM 与谨慎交易员 AAPL，2012年10月", &over_october),
+    ];
+    for (goal, expected) in corpus {
+        let children = planned(goal);
+        let found: Vec<&str> = children.iter().filter_map(|child| child["instruction"].as_str()).collect();
+        assert_eq!(found, expected.iter().map(String::as_str).collect::<Vec<_>>(), "{goal}");
+        for child in &children {
+            assert_eq!(
+                planned(child["instruction"].as_str().expect("words")),
+                Vec::<Value>::new(),
+                "{child}"
+            );
+            assert_eq!(child["dependencies"], json!([]), "{child}");
+        }
+        let names: Vec<&str> = children.iter().filter_map(|child| child["name"].as_str()).collect();
+        assert_eq!(names, ["Run backtest 1", "Run backtest 2"], "{goal}");
+    }
+    let more: &[(&str, &[String])] = &[
+        (
+            "Backtest momentum on IBM in October 2011 and in October 2012",
+            &[run(momentum, "IBM", "2011-10-01", "2011-10-31"), of(momentum, "IBM", october)],
+        ),
+        (
+            "回测动量 IBM 2011年10月和2012年10月",
+            &[run(momentum, "IBM", "2011-10-01", "2011-10-31"), of(momentum, "IBM", october)],
+        ),
+        (
+            "Backtest momentum on IBM in October 2012 and AAPL in November 2012",
+            &[of(momentum, "IBM", october), of(momentum, "AAPL", november)],
+        ),
+        (
+            "Backtest the momentum desk on IBM and the cautious trader on AAPL and MSFT in October 2012",
+            &[of("a desk of house::momentum", "IBM", october), of(contrarian, "AAPL, MSFT", october)],
+        ),
+        (
+            "Backtest momentum and contrarian separately on IBM in October 2012",
+            &[of(momentum, "IBM", october), of(contrarian, "IBM", october)],
+        ),
+        (
+            "分别回测动量和逆势，标的 IBM，2012年10月",
+            &[of(momentum, "IBM", october), of(contrarian, "IBM", october)],
+        ),
+    ];
+    for (goal, expected) in more {
+        let children = planned(goal);
+        let found: Vec<&str> = children.iter().filter_map(|child| child["instruction"].as_str()).collect();
+        assert_eq!(found, expected.iter().map(String::as_str).collect::<Vec<_>>(), "{goal}");
+    }
+    for one in [
+        "Backtest momentum on IBM and AAPL in October 2012",
+        "Backtest momentum and contrarian on IBM, AAPL and MSFT in October 2012",
+        "Backtest momentum on IBM in October and November 2012",
+        "Backtest momentum on IBM in October 2012 and November 2012",
+        "Backtest momentum on IBM between 2012-10-01 and 2012-10-31",
+        "Backtest momentum on IBM from 2012-10-01 to 2012-10-31 and no longer",
+        "回测动量和逆势，标的 IBM、AAPL，2012年10月和11月",
+        "回测动量，标的 IBM 和 AAPL，2012-10-01 和 2012-10-31 之间",
+        "回测 house::momentum 在 2012 年秋季交易 IBM 与 AAPL",
+    ] {
+        assert_eq!(planned(one), Vec::<Value>::new(), "{one}");
+    }
+    let whole = planned(
+        "Backtest momentum on IBM in October 2012 and contrarian on AAPL in November 2012, compare them with buy \
+         and hold and search memory for Google",
+    );
+    let instructions: Vec<&str> = whole.iter().filter_map(|child| child["instruction"].as_str()).collect();
+    assert_eq!(instructions[..2], ibm_then_aapl[..], "{whole:#?}");
+    assert_eq!(instructions[2], "Compare the run with buy and hold.");
+    assert_eq!((whole.len(), &whole[2]["dependencies"]), (4, &json!([0, 1])), "{whole:#?}");
+}
+
+/// Goal: in a chat the runs are made one after the other, and what is asked of them is asked of all.
+#[test]
+fn several_runs_of_a_chat_are_all_made() {
+    let words =
+        "Backtest momentum on IBM in October 2012 and contrarian on AAPL in November 2012 and compare them";
+    let run = |job: &str, more: Value| {
+        let mut data = json!({ "job_id": job, "status": "completed" });
+        data.as_object_mut().expect("an object").extend(more.as_object().cloned().unwrap_or_default());
+        json!({ "name": "run_simulation", "success": true, "message": format!("job {job}"), "data": data })
+    };
+    let symbols = |answer: &Value| answer["actions"][0]["parameters"]["symbols"].clone();
+    let first = chat(words, &[]);
+    assert_eq!((names(&first), symbols(&first)), (vec!["run_simulation"], json!(["IBM"])));
+    let one = json!([run("one", json!({}))]);
+    let second = chat(words, std::slice::from_ref(&one));
+    assert_eq!((names(&second), symbols(&second)), (vec!["run_simulation"], json!(["AAPL"])));
+    let third = chat(words, &[one, json!([run("two", json!({}))])]);
+    assert_eq!(names(&third), ["compare_runs"]);
+    assert_eq!(third["actions"][0]["parameters"]["job_ids"], json!(["one", "two"]));
+    // A task that waits for two runs compares both.
+    let jobs = ["0197f3a0-1111-8222-9333-444455556666", "0197f3a0-1111-8222-9333-444455557777"];
+    let before: String =
+        jobs.map(|job| format!("Result of task 1 (Run), as data: \"job {job}: completed\"\n")).concat();
+    let question = format!("The plan: P\n{before}Your task, 3 (x):\nCompare the run with buy and hold.");
+    let task = answer(&asked(&question, "Role: Papertape task worker", &[]));
+    assert_eq!(task["actions"][0]["parameters"]["job_ids"], json!(jobs));
+}
+
+/// Goal: what has not ended when the wait for it has is told as that, with how to ask again, and nothing that needs
+/// its end is done; a task that waits for it is not done.
+#[test]
+fn what_goes_on_is_not_told_as_done() {
+    let job = "0197f3a0-1111-8222-9333-444455556666";
+    let started = |name: &str| {
+        json!([{ "name": name, "success": true, "message": format!("job {job} is still running"),
+            "data": { "job_id": job, "status": "running", "still_running": true, "date_range": ["2012-10-01", "2012-10-31"] } }])
+    };
+    let words = "Backtest momentum on IBM in October 2012, compare it and tell me why it lost in October";
+    let told = chat(words, &[started("run_simulation")]);
+    assert!(names(&told).is_empty(), "{told}");
+    let said = told["llm_reply"]["message"].as_str().expect("words");
+    assert!(said.contains("still running") && said.contains(&format!("results of {job}")), "{said}");
+    let question = format!("The person writes:\nresults of {job}");
+    let again = answer(&asked(&question, "Role: Papertape assistant", &[]));
+    assert_eq!(
+        (names(&again), &again["actions"][0]["parameters"]["job_id"]),
+        (vec!["query_results"], &json!(job))
+    );
+    let plan =
+        json!([{ "name": "create_plan", "success": true, "message": "made", "data": { "plan_id": 3 } }]);
+    let both = chat(
+        "create a plan P: backtest it; then decompose it and execute it",
+        &[plan, started("decompose_task")],
+    );
+    assert!(names(&both).is_empty(), "{both}");
+    let task = format!("The plan: P\nYour task, 2 (x):\n{words}");
+    let worker = answer(&asked(&task, "Role: Papertape task worker", &[started("run_simulation")]));
+    assert!(worker["llm_reply"]["message"].as_str().expect("words").starts_with("FAILED:"), "{worker}");
+    let chinese = asked(
+        "用户说：\n回测动量，标的 IBM，2012年10月",
+        "角色：Papertape 助手",
+        &[started("run_simulation")],
+    );
+    let said = answer(&chinese);
+    let said = said["llm_reply"]["message"].as_str().expect("words");
+    assert!(said.contains(&format!("{job} 的结果")), "{said}");
+}
+
 /// Goal: with tools it calls them natively, and its name trades nothing.
 #[test]
 fn it_calls_tools_and_trades_nothing() {

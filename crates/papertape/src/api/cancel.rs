@@ -8,8 +8,8 @@ use crate::app::App;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use papertape_core::ports::Queue as _;
 use papertape_core::record::JobStatus;
+use papertape_runtime::assist;
 
 /// Stop a job after the step that is under way; it can be resumed
 #[utoipa::path(
@@ -23,7 +23,8 @@ pub(super) async fn cancel(
     State(app): State<App>,
     JobPath(job): JobPath,
 ) -> Result<(StatusCode, Json<ChangedAnswer>), ApiError> {
-    let status = app.store.cancel(&job_id(&job)?).await.map_err(|error| ApiError::Internal(error.into()))?;
+    let status = assist::cancel(&app.services, &job_id(&job)?).await;
+    let status = status.map_err(|error| ApiError::Internal(error.into()))?;
     let message = match status {
         None => return Err(ApiError::NotFound(format!("there is no job {job}"))),
         Some(JobStatus::Cancelled) => "the job is cancelled",

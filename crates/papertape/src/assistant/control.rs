@@ -1,15 +1,13 @@
 //! What the assistant sees of simulations: the same requests and views as the API's, told in short.
 
+use super::runs::{Run, percent};
 use crate::app::App;
 use crate::trigger::{self, TriggerError};
-use crate::view::{
-    self, MemoryQuery, ReasoningQuery, ResultsAnswer, ResultsQuery, SearchBy, TradesQuery, ViewError, number,
-};
+use crate::view::{self, MemoryQuery, ReasoningQuery, SearchBy, TradesQuery, ViewError, number};
 use futures::FutureExt as _;
 use papertape_assistant::table;
 use papertape_core::action::Language;
 use papertape_core::id::{JobId, Symbol};
-use papertape_core::json::to_value;
 use papertape_core::market::BarRange;
 use papertape_core::message::{CallFailure, FailureKind};
 use papertape_core::ports::{BoxFuture, Caller, JobControl, JobTool, Queue as _, Record as _};
@@ -60,21 +58,21 @@ impl JobControl for JobsOf {
 }
 
 /// Arguments, read by the table before, and the language of what is answered.
-struct Given<'a>(&'a Value, Language);
+pub(super) struct Given<'a>(&'a Value, Language);
 
 impl Given<'_> {
-    fn say(&self, english: String, chinese: String) -> String {
+    pub(super) fn say(&self, english: String, chinese: String) -> String {
         match self.1 {
             Language::En => english,
             Language::Zh => chinese,
         }
     }
 
-    fn text(&self, name: &str) -> Option<String> {
+    pub(super) fn text(&self, name: &str) -> Option<String> {
         self.0[name].as_str().map(str::to_owned)
     }
 
-    fn day(&self, name: &'static str) -> Result<Option<Date>, CallFailure> {
+    pub(super) fn day(&self, name: &'static str) -> Result<Option<Date>, CallFailure> {
         let text = self.0[name].as_str();
         text.map(|text| parse_date(text).map_err(|why| bad(format!("{name}: {why}")))).transpose()
     }
@@ -89,15 +87,15 @@ fn bad(message: String) -> CallFailure {
     CallFailure { kind: FailureKind::BadRequest, message }
 }
 
-fn missing(message: String) -> CallFailure {
+pub(super) fn missing(message: String) -> CallFailure {
     CallFailure { kind: FailureKind::ToolError, message }
 }
 
-fn unavailable(error: impl std::fmt::Display) -> CallFailure {
+pub(super) fn unavailable(error: impl std::fmt::Display) -> CallFailure {
     CallFailure { kind: FailureKind::Unavailable, message: error.to_string() }
 }
 
-fn of_view(error: ViewError) -> CallFailure {
+pub(super) fn of_view(error: ViewError) -> CallFailure {
     match error {
         ViewError::Bad { .. } => bad(error.to_string()),
         ViewError::NotFound(what) | ViewError::Busy(what) => missing(what),
@@ -140,27 +138,6 @@ impl JobsOf {
         self.named(&name, asked).await
     }
 
-    /// The jobs that did the days of a job: itself, or, where all of its days had been done before, those that
-    /// did them.
-    async fn done_by(&self, job: &JobId) -> Result<Vec<JobId>, CallFailure> {
-        let (mut found, mut open) = (Vec::new(), vec![job.clone()]);
-        while let Some(job) = open.pop() {
-            let summary = view::job_summary(&self.0, job.as_str()).await.map_err(of_view)?;
-            let progress = summary.progress;
-            let is_skipped = progress.total_model_days > 0 && progress.skipped == progress.total_model_days;
-            let from = summary.simulation.filter(|_| is_skipped).map(|run| run.continues).unwrap_or_default();
-            let earlier: Vec<JobId> = from.values().map(|from| JobId::new(&from.job)).collect();
-            if earlier.is_empty() {
-                if !found.contains(&job) {
-                    found.push(job);
-                }
-            } else {
-                open.extend(earlier);
-            }
-        }
-        Ok(found)
-    }
-
     async fn named(&self, name: &str, asked: &Given<'_>) -> Result<JobId, CallFailure> {
         let store = &self.0.store;
         if name == "latest" {
@@ -197,15 +174,23 @@ impl JobsOf {
         );
         let done_by = self.done_by(&job).await?;
         let by: Vec<&str> = done_by.iter().filter(|one| **one != job).map(JobId::as_str).collect();
-        let message = if by.is_empty() {
-            message
-        } else {
-            let by = by.join(", ");
-            let more = (
-                format!("; its days had been done before, by job {by}"),
-                format!("；这些交易日此前已由任务 {by} 完成"),
-            );
-            format!("{message}{}", asked.say(more.0, more.1))
+        let (by, before) = (by.join(", "), found.progress.skipped);
+        let message = match before {
+            0 => message,
+            _ if before == all => {
+                let more = (
+                    format!("; its days had been done before, by job {by}"),
+                    format!("；这些交易日此前已由任务 {by} 完成"),
+                );
+                format!("{message}{}", asked.say(more.0, more.1))
+            }
+            _ => {
+                let more = (
+                    format!("; {before} of its model-days had been done before, by job {by}"),
+                    format!("；其中 {before} 个模型日此前已由任务 {by} 完成"),
+                );
+                format!("{message}{}", asked.say(more.0, more.1))
+            }
         };
         Ok(json!({
             "message": message, "job_id": found.job_id, "status": found.status, "done_by": done_by, "progress": found.progress,
@@ -216,11 +201,12 @@ impl JobsOf {
 
     async fn reasoning(&self, asked: &Given<'_>) -> Result<Value, CallFailure> {
         let job = self.named(&asked.text("job_id").unwrap_or_else(|| "latest".to_owned()), asked).await?;
-        let job = self.done_by(&job).await?.into_iter().next().unwrap_or(job);
+        let (model, date) = (asked.text("model"), asked.day("date")?);
+        let job = self.did(&job, model.as_deref(), date).await?;
         let mut query = ReasoningQuery {
             job_id: Some(job.to_string()),
-            model: asked.text("model"),
-            date: asked.day("date")?,
+            model,
+            date,
             include_full_conversation: true,
             ..ReasoningQuery::default()
         };
@@ -244,26 +230,9 @@ impl JobsOf {
         Ok(json!({ "message": message, "job_id": job, "messages": shown, "earlier_messages": from }))
     }
 
-    async fn ranges(&self, job: &JobId, asked: &Given<'_>) -> Result<Vec<view::RangeResult>, CallFailure> {
-        let query = ResultsQuery {
-            job_id: Some(job.to_string()),
-            model: asked.text("model"),
-            start_date: asked.day("start_date")?,
-            end_date: asked.day("end_date")?,
-            ..ResultsQuery::default()
-        };
-        match view::results(&self.0, query).await.map_err(of_view)? {
-            ResultsAnswer::Range(range) => Ok(range.results),
-            ResultsAnswer::Day(_) => Ok(Vec::new()),
-        }
-    }
-
     async fn results(&self, asked: &Given<'_>) -> Result<Value, CallFailure> {
         let job = self.job(asked).await?;
-        let mut runs: Vec<Value> = Vec::new();
-        for job in self.done_by(&job).await? {
-            runs.extend(self.ranges(&job, asked).await?.iter().map(|run| told(&job, run)));
-        }
+        let runs: Vec<Value> = self.runs(&job, asked).await?.iter().map(Run::told).collect();
         let count = runs.len();
         let message =
             asked.say(format!("{count} trader(s) of job {job}"), format!("任务 {job} 的 {count} 名交易员"));
@@ -276,11 +245,8 @@ impl JobsOf {
         let mut baselines: Vec<Value> = Vec::new();
         for name in names.iter().filter_map(Value::as_str).take(20) {
             let named = self.named(name, asked).await?;
-            let mut ranges = Vec::new();
-            for job in self.done_by(&named).await? {
-                ranges.extend(self.ranges(&job, asked).await?.into_iter().map(|run| (job.clone(), run)));
-            }
-            for (job, run) in ranges {
+            for told in self.runs(&named, asked).await? {
+                let run = &told.range;
                 if let Some(found) = &run.baselines {
                     for (name, baseline) in
                         [("buy_and_hold", &found.buy_and_hold), ("equal_weight", &found.equal_weight)]
@@ -296,7 +262,7 @@ impl JobsOf {
                         }
                     }
                 }
-                runs.push(told(&job, &run));
+                runs.push(told.told());
             }
         }
         let (count, beside) = (runs.len(), baselines.len());
@@ -444,39 +410,4 @@ struct Shown {
     rows: u64,
     late: u64,
     latest: Option<Timestamp>,
-}
-
-/// A fraction in percent.
-fn percent(fraction: Option<f64>) -> Option<f64> {
-    fraction.map(|fraction| fraction * 100.0)
-}
-
-/// One trader's run in short.
-fn told(job: &JobId, run: &view::RangeResult) -> Value {
-    let mut before = run.starting_portfolio_value;
-    let mut days = Vec::new();
-    for day in &run.daily_portfolio_values {
-        let return_pct = (before > 0.0).then(|| (day.portfolio_value / before - 1.0) * 100.0);
-        days.push((day.date, return_pct));
-        before = day.portfolio_value;
-    }
-    let by_return = |pick_worst: bool| {
-        let known = days.iter().filter_map(|(date, gain)| Some((*date, (*gain)?)));
-        let found = known.reduce(|one, other| match (one.1 <= other.1) == pick_worst {
-            true => one,
-            false => other,
-        });
-        found.map(|(date, gain)| json!({ "date": date, "return_pct": gain }))
-    };
-    let metrics = &run.period_metrics;
-    json!({
-        "job_id": job, "model": run.model, "is_llm": run.is_llm, "start_date": run.start_date,
-        "end_date": run.end_date, "days": metrics.days, "start_value": run.starting_portfolio_value,
-        "end_value": run.ending_portfolio_value, "return_pct": percent(metrics.total_return),
-        "max_drawdown_pct": percent(metrics.max_drawdown), "sharpe": metrics.sharpe,
-        "win_rate_pct": percent(metrics.win_rate), "costs": metrics.costs,
-        "worst_day": by_return(true), "best_day": by_return(false),
-        "failed_days": to_value(&run.provenance.failed_days),
-        "degraded_days": run.provenance.degraded_days.len(),
-    })
 }

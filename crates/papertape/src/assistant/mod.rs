@@ -2,6 +2,7 @@
 
 mod ask;
 mod control;
+mod runs;
 mod search;
 mod start;
 mod words;

@@ -18,8 +18,8 @@ use papertape_runtime::assist::AssistantConfig;
 /// No such plan or task; a whole plan that has tasks already; limits out of range; a model that cannot be
 /// called; another job that works on the plan; the record's.
 pub async fn decompose(app: &App, what: Decompose, language: Language) -> Result<JobId, TriggerError> {
-    if let Err((field, message)) = what.limits.check() {
-        return Err(TriggerError::Bad { field, message });
+    if let Err((field, why)) = what.limits.check() {
+        return Err(TriggerError::Bad { field, message: why.text(Language::En).to_owned() });
     }
     if there_is(app, what.plan_id, what.task_id).await?.tasks > 0 && what.task_id.is_none() {
         let why =

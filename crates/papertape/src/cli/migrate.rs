@@ -53,7 +53,9 @@ pub(super) async fn migrate(common: &Common, config: Config, args: MigrateArgs) 
     let failed = reports.iter().filter(|report| report.error.is_some()).count();
     let done = reports.iter().filter(|report| !report.is_current() && report.error.is_none()).count();
     let verb = if dry_run { "would be brought up or taken in" } else { "brought up or taken in" };
-    note!("{} file(s): {done} {verb}, {failed} left as they are", reports.len());
+    let lost: u64 = reports.iter().map(|report| report.rows_left_out).sum();
+    let lost = if lost > 0 { format!("; {lost} row(s) without an index left out") } else { String::new() };
+    note!("{} file(s): {done} {verb}, {failed} left as they are{lost}", reports.len());
     Ok(if failed > 0 { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }
 

@@ -8,6 +8,7 @@ use papertape_core::id::{ContentHash, JobId};
 use papertape_core::message::{ModelName, Sampling};
 use papertape_core::ports::Record as _;
 use papertape_core::record::SessionId;
+use papertape_core::tape::{OutcomeKind, State};
 use papertape_store::{PageRequest, SessionFilter, StepView};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -28,11 +29,13 @@ pub async fn spans_of(app: &App, session: SessionId) -> Result<Vec<Span>> {
     let Some(brief) = app.store.session_brief(session).await? else { return Ok(Vec::new()) };
     let steps = steps(app, session).await?;
     let models = models(app, &steps).await?;
+    let outcomes = outcomes(app, &steps).await?;
     let mut implied = app.store.implied(session).await?;
     let facts: Vec<StepFacts> = steps
         .into_iter()
         .map(|step| StepFacts {
             model: step.request_ref.and_then(|hash| models.get(&hash).cloned()),
+            outcome: step.outcome_ref.and_then(|hash| outcomes.get(&hash).cloned()),
             implied: implied.remove(&step.path).unwrap_or_default(),
             step,
         })
@@ -76,6 +79,12 @@ async fn steps(app: &App, session: SessionId) -> Result<Vec<StepView>> {
             None => return Ok(steps),
         }
     }
+}
+
+/// What came of the steps that did not come to what was asked, by the outcome's hash.
+async fn outcomes(app: &App, steps: &[StepView]) -> Result<BTreeMap<ContentHash, Value>> {
+    let failed = steps.iter().filter(|step| step.state != State::Done(OutcomeKind::Ok));
+    documents(app, failed.filter_map(|step| step.outcome_ref).collect()).await
 }
 
 /// Which model each request went to, by the request's hash. A request is a chain of links, each of which

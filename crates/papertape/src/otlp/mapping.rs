@@ -19,6 +19,7 @@ use papertape_core::tape::{Class, OutcomeKind, State};
 use papertape_core::time::Timestamp;
 use papertape_store::{SessionBrief, StepView};
 use rust_decimal::prelude::ToPrimitive as _;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// What is put before everything that an id is made of, so that no other product makes the same.
@@ -36,6 +37,8 @@ pub struct StepFacts {
     pub model: Option<(ModelName, Sampling)>,
     /// Its rows.
     pub implied: Vec<Implied>,
+    /// What came of it, where it did not come to what was asked.
+    pub outcome: Option<Value>,
 }
 
 /// The spans of a session that has ended, its own first, then its scopes', then its steps' in their order.
@@ -105,15 +108,26 @@ fn times(step: &StepView) -> (Timestamp, Timestamp) {
     (step.started_at, step.ended_at.unwrap_or(step.started_at))
 }
 
-/// What a step came to that did not come to what was asked; a refused order is an answer.
-fn failure(step: &StepView) -> Option<&'static str> {
-    match step.state {
-        State::Done(OutcomeKind::Ok) => None,
-        State::Done(OutcomeKind::Refused) if step.class == Class::Order => None,
-        State::Done(kind) => Some(kind.as_str()),
-        State::Abandoned => Some("abandoned"),
-        State::Intent => Some("unfinished"),
-    }
+/// What kept a step from what was asked: the broker's code of a refused order, the kind of a call's failure, else
+/// how the step ended.
+fn failure(facts: &StepFacts) -> Option<String> {
+    let code = |name: &str| facts.outcome.as_ref().and_then(|outcome| outcome[name].as_str());
+    let ended = match facts.step.state {
+        State::Done(OutcomeKind::Ok) => return None,
+        State::Done(kind) => kind.as_str(),
+        State::Abandoned => return Some("abandoned".to_owned()),
+        State::Intent => return Some("unfinished".to_owned()),
+    };
+    let refused = orders(facts).find_map(|order| order.code.as_deref());
+    Some(refused.or_else(|| code("code")).or_else(|| code("kind")).unwrap_or(ended).to_owned())
+}
+
+/// The rows of orders that a step implies.
+fn orders(facts: &StepFacts) -> impl Iterator<Item = &OrderRow> {
+    facts.implied.iter().filter_map(|row| match row {
+        Implied::Order(order) => Some(order.as_ref()),
+        _ => None,
+    })
 }
 
 fn fail(span: &mut Span, kind: &str, message: impl Into<String>) {
@@ -129,13 +143,15 @@ fn own(ids: &Ids, session: &SessionFacts, steps: &[&StepFacts]) -> Span {
     let mut span = ids.new_span("", name, SpanKind::Internal, (session.started_at, end));
     span.say("gen_ai.operation.name", Attribute::from("invoke_agent"));
     span.say("gen_ai.agent.name", Attribute::from(session.agent.as_str()));
+    span.say("gen_ai.agent.id", Attribute::from(agent_id(session)));
     // A desk may have two of them; the one that was asked first is its own.
     if let Some((model, _)) = steps.iter().find_map(|facts| facts.model.as_ref()) {
         span.say("gen_ai.provider.name", Attribute::from(model.provider.as_str()));
         span.say("gen_ai.request.model", Attribute::from(model.model.as_str()));
     }
-    span.say("gen_ai.conversation.id", Attribute::from(format!("{}/{}", session.job, session.id)));
+    span.say("gen_ai.conversation.id", Attribute::from(conversation(session)));
     span.say("gen_ai.usage.input_tokens", Attribute::from(session.used.usage.input_tokens));
+    span.say("gen_ai.usage.cache_read.input_tokens", Attribute::from(session.used.usage.cached_tokens));
     span.say("gen_ai.usage.output_tokens", Attribute::from(session.used.usage.output_tokens));
     span.say("papertape.job_id", Attribute::from(session.job.as_str()));
     span.say("papertape.session_id", Attribute::Int(session.id.0));
@@ -143,19 +159,37 @@ fn own(ids: &Ids, session: &SessionFacts, steps: &[&StepFacts]) -> Span {
     span.say("papertape.cost_usd", session.used.cost_usd.to_f64().map(Attribute::Float));
     if session.status == DayStatus::Failed {
         let message = session.error.as_deref().unwrap_or("the session failed");
-        fail(&mut span, "session_failed", message);
+        // A session fails for a call that did; its error says for which.
+        let code = steps.iter().rev().filter_map(|facts| failure(facts)).find(|code| message.contains(code));
+        fail(&mut span, code.as_deref().unwrap_or("session_failed"), message);
     }
     span
+}
+
+/// One agent, wherever it works: the hash of what it is, which its model, prompts and limits are part of. The
+/// assistant, which has none, goes by its name.
+fn agent_id(session: &SessionFacts) -> String {
+    session.agent_hash.map_or_else(|| session.agent.to_string(), |hash| hash.to_string())
+}
+
+/// What is one conversation has one id: each turn of a chat is a session, and the chat is the conversation; any
+/// other session is one of its own.
+fn conversation(session: &SessionFacts) -> String {
+    match &session.chat {
+        Some(chat) => chat.to_string(),
+        None => format!("{}/{}", session.job, session.id),
+    }
 }
 
 /// A span for each scope in which a step stands, and for those above.
 fn scopes(ids: &Ids, session: &SessionFacts, steps: &[&StepFacts]) -> Vec<Span> {
     let mut spans: BTreeMap<&str, (Timestamp, Timestamp)> = BTreeMap::new();
-    let mut verdicts: BTreeMap<&str, &'static str> = BTreeMap::new();
-    for StepFacts { step, .. } in steps {
+    let mut verdicts: BTreeMap<&str, String> = BTreeMap::new();
+    for facts in steps {
+        let step = &facts.step;
         let (start, end) = times(step);
         let mut scope = step.path.scope();
-        if let Some(verdict) = (step.class == Class::Guard).then(|| failure(step)).flatten() {
+        if let Some(verdict) = (step.class == Class::Guard).then(|| failure(facts)).flatten() {
             verdicts.insert(scope, verdict);
         }
         while !scope.is_empty() {
@@ -177,7 +211,7 @@ fn scopes(ids: &Ids, session: &SessionFacts, steps: &[&StepFacts]) -> Vec<Span> 
             Err(_) => span.say("papertape.symbol", Attribute::from(node)),
         }
         if let Some(verdict) = verdicts.get(scope) {
-            fail(&mut span, verdict, *verdict);
+            fail(&mut span, verdict, verdict.as_str());
         }
         span
     };
@@ -192,17 +226,13 @@ fn of_step(ids: &Ids, session: &SessionFacts, facts: &StepFacts) -> Vec<Span> {
         _ => None,
     });
     let mut spans: Vec<Span> = match (&facts.model, tool) {
-        (Some((model, sampling)), _) => vec![chat(ids, facts, model, sampling)],
+        (Some((model, sampling)), _) => vec![chat(ids, session, facts, (model, sampling))],
         (None, Some(tool)) => vec![executed(ids, facts, tool)],
         (None, None) => Vec::new(),
     };
     let within = if spans.is_empty() { facts.step.path.scope() } else { path };
-    let orders = facts.implied.iter().filter_map(|row| match row {
-        Implied::Order(order) => Some(order.as_ref()),
-        _ => None,
-    });
     // An order's path is its step's and its number in it: one order can be told of more than once.
-    let told = orders.zip(1..).map(|(order, n)| ordered(ids, facts, order, (path, within), n));
+    let told = orders(facts).zip(1..).map(|(order, n)| ordered(ids, facts, order, (path, within), n));
     spans.extend(told);
     for span in &mut spans {
         span.say("papertape.job_id", Attribute::from(session.job.as_str()));
@@ -211,11 +241,17 @@ fn of_step(ids: &Ids, session: &SessionFacts, facts: &StepFacts) -> Vec<Span> {
     spans
 }
 
-fn chat(ids: &Ids, facts: &StepFacts, model: &ModelName, sampling: &Sampling) -> Span {
+fn chat(
+    ids: &Ids,
+    session: &SessionFacts,
+    facts: &StepFacts,
+    (model, sampling): (&ModelName, &Sampling),
+) -> Span {
     let step = &facts.step;
     let name = format!("chat {}", model.model);
     let mut span = ids.new_span(step.path.as_str(), name, SpanKind::Client, times(step));
     span.say("gen_ai.operation.name", Attribute::from("chat"));
+    span.say("gen_ai.conversation.id", Attribute::from(conversation(session)));
     span.say("gen_ai.provider.name", Attribute::from(model.provider.as_str()));
     span.say("gen_ai.request.model", Attribute::from(model.model.as_str()));
     span.say("gen_ai.request.temperature", sampling.temperature.map(Attribute::Float));
@@ -227,7 +263,7 @@ fn chat(ids: &Ids, facts: &StepFacts, model: &ModelName, sampling: &Sampling) ->
     span.say("gen_ai.usage.output_tokens", Attribute::from(step.usage.output_tokens));
     span.say("papertape.is_llm", Attribute::Flag(!model.is_house()));
     span.say("papertape.cost_usd", step.cost_usd.and_then(|cost| cost.to_f64()).map(Attribute::Float));
-    attempts(&mut span, step);
+    attempts(&mut span, facts);
     span
 }
 
@@ -240,18 +276,19 @@ fn executed(ids: &Ids, facts: &StepFacts, tool: &str) -> Span {
     // Tools of this process read or book; those of others are reached through a server.
     let kind = if step.class == Class::External { "extension" } else { "function" };
     span.say("gen_ai.tool.type", Attribute::from(kind));
-    attempts(&mut span, step);
+    attempts(&mut span, facts);
     span
 }
 
 /// How often it was tried, and whether that was in vain.
-fn attempts(span: &mut Span, step: &StepView) {
+fn attempts(span: &mut Span, facts: &StepFacts) {
+    let step = &facts.step;
     if step.class == Class::External {
         span.say("papertape.attempts", Attribute::Int(step.attempts.into()));
         span.say("papertape.interrupted", Attribute::Int(step.interrupted.into()));
     }
-    if let Some(kind) = failure(step) {
-        fail(span, kind, kind);
+    if let Some(code) = failure(facts) {
+        fail(span, &code, code.as_str());
     }
 }
 

@@ -130,6 +130,7 @@ pub fn request(spans: &[Span], mode: &str) -> Value {
                 "spans": spans.iter().map(Span::to_json).collect::<Vec<_>>(),
                 "schemaUrl": SCHEMA,
             }],
+            "schemaUrl": SCHEMA,
         }],
     })
 }

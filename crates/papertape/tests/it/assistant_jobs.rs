@@ -1,13 +1,16 @@
 //! Jobs that the assistant starts: places, further attempts, budgets, what a person lets a plan do.
 
 use crate::api_support::World;
-use crate::assistant_support::{Desk, Searched, actions, pages, searching};
+use crate::assistant_support::{Desk, Searched, actions, pages, searching, started, until};
 use papertape::config::Config;
 use papertape_agents::memory::MemoryMode;
 use papertape_core::id::JobId;
 use papertape_core::ports::Queue as _;
+use papertape_core::record::JobStatus;
 use papertape_llm::{ProviderConfig, ProviderKind};
 use papertape_runtime::budget::Limit;
+use papertape_runtime::simulate::Unobserved;
+use papertape_runtime::stopping::Stopper;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};
 
@@ -50,6 +53,21 @@ async fn simulations(desk: &Desk) -> Vec<Value> {
     jobs["jobs"].as_array().expect("jobs").iter().rev().cloned().collect()
 }
 
+/// The job that answers a message, by what is answered at once.
+fn job_of(taken: &Value) -> JobId {
+    JobId::new(taken["job_id"].as_str().expect("a job"))
+}
+
+/// A simulation under way whose model says nothing before the server lets it: it has the one place.
+async fn slow(desk: &Desk, server: &ModelServer) -> JobId {
+    let body = json!({ "start_date": "2012-10-01", "end_date": "2012-10-01", "models": ["test::slow"],
+        "symbols": ["AAPL"], "summaries": false, "memory": "off" });
+    let queued = desk.world.post("/simulate/trigger", &body).await;
+    assert_eq!(queued.status, 202, "{}", queued.text);
+    server.request(1).await;
+    job_of(&queued.json())
+}
+
 /// Goal: where simulations fill all places, a person is answered all the same, and a plan that waits for a
 /// simulation of its own holds no place that it needs.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -60,12 +78,7 @@ async fn people_do_not_wait_for_simulations() {
         scripted_provider(config, &server);
     })
     .await;
-    let body = json!({ "start_date": "2012-10-01", "end_date": "2012-10-01", "models": ["test::slow"],
-        "symbols": ["AAPL"], "summaries": false, "memory": "off" });
-    let queued = desk.world.post("/simulate/trigger", &body).await;
-    assert_eq!(queued.status, 202, "{}", queued.text);
-    let slow = queued.json()["job_id"].as_str().expect("a job").to_owned();
-    server.request(1).await;
+    let slow = slow(&desk, &server).await;
 
     let told = desk.say(None, "help").await;
     assert_eq!(actions(&told), [("help".to_owned(), Some(true))], "{told:#}");
@@ -76,12 +89,11 @@ async fn people_do_not_wait_for_simulations() {
         with buy and hold; then decompose it and execute it";
     let taken = desk.take(json!({ "message": words }), "en").await;
     // The plan is under way, its simulation waits for the one place.
-    let mut follower = desk.world.app.store.follow(&JobId::new(slow.as_str()));
-    while simulations(&desk).await.len() < 2 {
-        drop(tokio::time::timeout(std::time::Duration::from_millis(50), follower.woken()).await);
-    }
+    let turn = job_of(&taken);
+    let execution = started(&desk.world.app.store, &turn, "execute_plan").await;
+    started(&desk.world.app.store, &execution, "run_simulation").await;
     server.release();
-    desk.ended(taken["job_id"].as_str().expect("a job")).await;
+    desk.ended(turn.as_str()).await;
     let plan = desk.world.good("/plans").await["plans"][0].clone();
     assert_eq!(plan["status"], "completed", "{plan:#}");
     desk.stop().await;
@@ -127,31 +139,28 @@ async fn a_failed_simulation_is_run_again() {
 async fn a_cancelled_simulation_is_not_run_again() {
     let retried = json!({ "retry_policy": { "max_retries": 5, "backoff_sec": 0 } });
     let server = ModelServer::scripted([
-        answer("The run.", json!([day_of("test::trader", retried)])),
         ScriptedAnswer::text("<FINISH_SIGNAL>").held(),
+        answer("The run.", json!([day_of("house::momentum", retried)])),
         answer("It was cancelled.", json!([])),
     ])
     .await;
-    let desk = Desk::scripted(&server, |config| config.simulation.summaries = false).await;
-    let taken = desk.take(json!({ "message": "Run it." }), "en").await;
-    server.request(2).await;
-    let run = simulations(&desk).await[0]["job_id"].as_str().expect("an id").to_owned();
+    let desk = Desk::scripted(&server, |config| {
+        config.simulation.summaries = false;
+        config.worker.parallel_jobs = 1;
+    })
+    .await;
+    let slow = slow(&desk, &server).await;
+    let turn = job_of(&desk.take(json!({ "message": "Run it." }), "en").await);
+    // There is no place for it, so that it is cancelled at once.
+    let run = started(&desk.world.app.store, &turn, "run_simulation").await;
     let cancelled = desk.world.post(&format!("/simulate/{run}/cancel"), &json!({})).await;
     assert!(cancelled.status.is_success(), "{}", cancelled.text);
-    let mut follower = desk.world.app.store.follow(&JobId::new(run.as_str()));
-    loop {
-        // The worker hears of it within a second; the day's step is over then.
-        server.release();
-        let row =
-            desk.world.app.store.job(&JobId::new(run.as_str())).await.expect("reads").expect("is there");
-        if row.status.is_stopped() {
-            break;
-        }
-        drop(tokio::time::timeout(std::time::Duration::from_millis(50), follower.woken()).await);
-    }
-    desk.ended(taken["job_id"].as_str().expect("a job")).await;
+    desk.ended(turn.as_str()).await;
     let runs = simulations(&desk).await;
-    assert_eq!(runs.len(), 1, "{runs:#?}");
+    let ids: Vec<&str> = runs.iter().filter_map(|run| run["job_id"].as_str()).collect();
+    assert_eq!(ids, [slow.as_str(), run.as_str()], "{runs:#?}");
+    assert_eq!(runs[1]["status"], "cancelled");
+    server.release();
     desk.stop().await;
 }
 
@@ -326,22 +335,24 @@ async fn a_person_lets_a_plan_spend_after_the_web() {
 /// and no second execution gets in.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cancelled_execution_lets_go_and_goes_on() {
-    let finish = || ScriptedAnswer::text("<FINISH_SIGNAL>");
-    let server = ModelServer::scripted((0..200).map(|_| finish().held())).await;
+    let server = ModelServer::scripted([ScriptedAnswer::text("<FINISH_SIGNAL>").held()]).await;
     let desk = Desk::new(|config| {
         scripted_provider(config, &server);
+        config.worker.parallel_jobs = 1;
         config.simulation.summaries = false;
         config.simulation.memory.mode = MemoryMode::Off;
     })
     .await;
+    slow(&desk, &server).await;
     let plan = desk.world.post("/plans", &json!({ "name": "Long" })).await.json()["plan"]["id"].clone();
-    let body =
-        json!({ "name": "Run", "instruction": "Backtest test::slow on AAPL from 2012-10-01 to 2012-12-31." });
+    let body = json!({ "name": "Run", "instruction": "Backtest house::momentum on AAPL on 2012-10-01." });
     let task = desk.world.post(&format!("/plans/{plan}/tasks"), &body).await.json()["task"]["id"].clone();
     let execute = format!("/plans/{plan}/execute");
     let job =
         desk.world.post(&execute, &json!({})).await.json()["job_id"].as_str().expect("a job").to_owned();
-    server.request(1).await;
+    // There is no place for it.
+    let (store, id) = (&desk.world.app.store, JobId::new(job.as_str()));
+    let run = started(store, &id, "run_simulation").await;
 
     assert_eq!(desk.world.post(&execute, &json!({})).await.status, 409);
     for path in [format!("/plans/{plan}"), format!("/plans/{plan}/tasks/{task}")] {
@@ -350,18 +361,7 @@ async fn a_cancelled_execution_lets_go_and_goes_on() {
         assert!(kept.status == 409 && kept.text.contains(&job), "{path}: {}", kept.text);
     }
     desk.world.post(&format!("/simulate/{job}/cancel"), &json!({})).await;
-    let run = simulations(&desk).await[0]["job_id"].as_str().expect("an id").to_owned();
-    for stopping in [&job, &run] {
-        let id = JobId::new(stopping.as_str());
-        let mut follower = desk.world.app.store.follow(&id);
-        while !desk.world.app.store.job(&id).await.expect("reads").expect("is there").status.is_stopped() {
-            // A simulation's step is over when its answer has come; the execution waits for no answer.
-            if *stopping == run {
-                server.release();
-            }
-            drop(tokio::time::timeout(std::time::Duration::from_millis(50), follower.woken()).await);
-        }
-    }
+    until(store, &id, |row| row.status.is_stopped()).await;
     let stood = desk.world.good(&format!("/plans/{plan}")).await;
     assert_eq!(stood["plan"]["status"], "cancelled", "{stood:#}");
     let tasks = desk.world.good(&format!("/plans/{plan}/tasks")).await;
@@ -377,16 +377,51 @@ async fn a_cancelled_execution_lets_go_and_goes_on() {
     assert!(resumed.status.is_success(), "{}", resumed.text);
     let again = desk.world.post(&execute, &json!({})).await;
     assert_eq!(again.status, 409, "{}", again.text);
-    let id = JobId::new(job.as_str());
-    let mut follower = desk.world.app.store.follow(&id);
-    while !desk.world.app.store.job(&id).await.expect("reads").expect("is there").status.is_stopped() {
-        server.release();
-        drop(tokio::time::timeout(std::time::Duration::from_millis(50), follower.woken()).await);
-    }
+    server.release();
+    until(store, &id, |row| row.status.is_stopped()).await;
     let stood = desk.world.good(&format!("/plans/{plan}")).await;
     assert_eq!(stood["plan"]["status"], "completed", "{stood:#}");
-    assert_eq!(simulations(&desk).await.len(), 1, "the same simulation went on");
+    assert_eq!(simulations(&desk).await.len(), 2, "the same simulation went on");
     desk.stop().await;
+}
+
+/// Goal: an execution whose worker is gone is cancelled at once, with its rows and with the simulation that it has
+/// started; resumed, both go on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_execution_that_nobody_has_is_cancelled_whole() {
+    let world = World::empty().await;
+    let store = &world.app.store;
+    let plan = world.post("/plans", &json!({ "name": "Dead" })).await.json()["plan"]["id"].clone();
+    let body = json!({ "name": "Run", "instruction": "Backtest house::momentum on AAPL on 2012-10-01." });
+    world.post(&format!("/plans/{plan}/tasks"), &body).await;
+    let job = job_of(&world.post(&format!("/plans/{plan}/execute"), &json!({})).await.json());
+    let (worker, id, stopper) = (world.app.worker.clone(), job.clone(), Stopper::default());
+    let signal = stopper.signal();
+    let working = tokio::spawn(async move { worker.run_job(&id, &signal, &Unobserved).await });
+    let run = started(store, &job, "run_simulation").await;
+    // As a kill leaves it: its rows say that it runs, and its lease ends.
+    working.abort();
+    assert!(working.await.expect_err("it was stopped").is_cancelled());
+    assert_eq!(store.end_leases().await.expect("ends"), 1);
+
+    let cancelled = world.post(&format!("/simulate/{job}/cancel"), &json!({})).await;
+    assert_eq!(cancelled.json()["status"], "cancelled", "{}", cancelled.text);
+    let said = world.good(&format!("/jobs/{job}")).await;
+    assert_eq!(said["job"]["status"], "cancelled");
+    let summary = said["actions_summary"].as_array().expect("a summary");
+    assert!(summary.len() > 1 && summary.iter().all(|one| one["success"] != Value::Null), "{summary:#?}");
+    assert_eq!(world.good(&format!("/jobs/{run}")).await["job"]["status"], "cancelled");
+    assert_eq!(world.good(&format!("/plans/{plan}")).await["plan"]["status"], "cancelled");
+
+    let resumed = world.post(&format!("/simulate/{job}/resume"), &json!({})).await;
+    assert!(resumed.status.is_success(), "{}", resumed.text);
+    let (worker, id) = (world.app.worker.clone(), job.clone());
+    let signal = stopper.signal();
+    let working = tokio::spawn(async move { worker.run_job(&id, &signal, &Unobserved).await });
+    until(store, &run, |row| row.status == JobStatus::Queued).await;
+    world.work(run.as_str()).await;
+    let end = working.await.expect("no panic").expect("the record holds").expect("it was free");
+    assert_eq!(end.status, JobStatus::Completed, "{end:?}");
 }
 
 /// Goal: a backtest whose days were done before is answered with the figures of the run that did them.

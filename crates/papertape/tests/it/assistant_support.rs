@@ -8,8 +8,13 @@ use axum::routing::any;
 use papertape::api;
 use papertape::app::{Access, App};
 use papertape::config::{Config, SearchService};
+use papertape_core::action::{ACTION_KEY, Origin};
+use papertape_core::id::JobId;
+use papertape_core::ports::{ActionLog as _, Queue as _};
+use papertape_core::record::JobRow;
 use papertape_llm::{ProviderConfig, ProviderKind};
 use papertape_runtime::stopping::{StopReason, Stopper};
+use papertape_store::Store;
 use papertape_testkit::model_server::ModelServer;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -195,6 +200,30 @@ impl Desk {
     pub(crate) async fn stop(self) {
         self.stopper.stop(StopReason::Shutdown);
         self.worker.await.expect("it ends");
+    }
+}
+
+/// The job that an action of a job starts, once it is there.
+pub(crate) async fn started(store: &Store, by: &JobId, action: &str) -> JobId {
+    let mut follower = store.follow(by);
+    let path = loop {
+        let rows = store.action_log(by).await.expect("reads");
+        let row = rows.into_iter().find(|row| row.row.name == action && row.row.details.is_some());
+        if let Some(details) = row.and_then(|row| row.row.details) {
+            break details[ACTION_KEY].as_str().expect("a path").to_owned();
+        }
+        follower.woken().await;
+    };
+    let job = Origin::new(by, &path, 0).job_id();
+    until(store, &job, |_| true).await;
+    job
+}
+
+/// Waits until a job is there, and is as it is wanted.
+pub(crate) async fn until(store: &Store, job: &JobId, is_so: impl Fn(&JobRow) -> bool) {
+    let mut follower = store.follow(job);
+    while !store.job(job).await.expect("reads").is_some_and(|row| is_so(&row)) {
+        follower.woken().await;
     }
 }
 

@@ -6,8 +6,9 @@ use crate::crash_support::{
 };
 use futures::FutureExt as _;
 use papertape::trigger::{Request, resume};
+use papertape_core::action::still_open;
 use papertape_core::id::JobId;
-use papertape_core::ports::{BoxFuture, Queue, RecordError};
+use papertape_core::ports::{ActionLog as _, BoxFuture, Queue, RecordError};
 use papertape_core::record::{JobRow, JobStatus, Lease, NewJob};
 use papertape_core::tape::{OutcomeKind, State};
 use papertape_runtime::services::Services;
@@ -175,4 +176,26 @@ async fn a_stopped_job_keeps_its_step_and_goes_on() {
         assert_eq!((desk.server.count(), desk.server.repeats()), (6, 0));
         same(&expected, &export(&app.store, &job).await, "after the stop");
     }
+}
+
+/// A worker that was told to stop its job and died before that leaves the job to the next one, which does nothing
+/// more of it, and ends it.
+#[tokio::test]
+async fn what_was_cancelled_before_its_worker_died_is_not_run() {
+    let desk = Desk::new().await;
+    let app = desk.app().await;
+    let job = queue(&app, Request { agents: vec![agent("alpha")], ..forgetful(1) }).await;
+    let (lease, row) = app.store.claim("gone", LONG, Some(&job)).await.expect("asks").expect("claims");
+    assert_eq!((&lease.job, row.status), (&job, JobStatus::Running));
+    assert_eq!(app.store.cancel(&job).await.expect("asks"), Some(JobStatus::Running));
+    app.store.end_leases().await.expect("ends");
+    let end = run(&app.services, &job).await.expect("claims");
+    assert_eq!((end.status, desk.server.count()), (JobStatus::Cancelled, 0), "{end:?}");
+    let row = app.store.job(&job).await.expect("reads").expect("is there");
+    assert_eq!(row.status, JobStatus::Cancelled);
+    let rows = app.store.action_log(&job).await.expect("reads");
+    assert!(still_open(rows).is_empty());
+
+    assert_eq!(resume(&app, &job, None).await.expect("resumes"), JobStatus::Queued);
+    completed(&run(&app.services, &job).await.expect("claims"));
 }

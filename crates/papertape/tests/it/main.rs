@@ -16,6 +16,7 @@ mod assistant_chat;
 mod assistant_jobs;
 mod assistant_search;
 mod assistant_support;
+mod assistant_told;
 mod branch_jobs;
 mod cli_access;
 mod cli_chat;

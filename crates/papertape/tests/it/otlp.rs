@@ -1,6 +1,7 @@
 //! Spans of the record: what they say, and that a receiver gets each in spite of errors and restarts.
 
 use crate::api_support::{MODELS, World, week};
+use crate::assistant_support::Desk;
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -9,9 +10,11 @@ use axum::routing::post;
 use papertape::app::App;
 use papertape::otlp::{start, write_job};
 use papertape::trigger::Request as Simulation;
-use papertape_core::id::JobId;
+use papertape_agents::config::AgentConfig;
+use papertape_core::id::{AgentName, JobId};
 use papertape_runtime::stopping::{StopReason, Stopper};
 use papertape_testkit::clock::FakeClock;
+use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -212,6 +215,109 @@ async fn a_session_is_a_tree_of_spans() {
         assert!(names.contains(name), "{name}: {names:?}");
     }
     assert_eq!(exported(&world.app, &world.job).await, all, "the same record, the same spans");
+}
+
+/// Buys more than it can pay on the first day; on the second its provider refuses.
+fn in_trouble(body: &Value) -> ScriptedAnswer {
+    let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let said = |role: &'static str| messages.iter().filter(move |message| message["role"] == role);
+    let is_day = |date: &str| said("user").any(|message| message["content"].to_string().contains(date));
+    match said("tool").count() {
+        _ if is_day("2012-10-02") => ScriptedAnswer::error(400, "no"),
+        0 if is_day("2012-10-01") => {
+            ScriptedAnswer::call("1", "buy", r#"{"symbol": "AAPL", "quantity": 100000}"#)
+        }
+        _ => ScriptedAnswer::text("Done. <FINISH_SIGNAL>"),
+    }
+}
+
+/// Goal: what went wrong stands in `error.type` with the code by which the record knows it: a refused order's on
+/// the order and on the tool that gave it, a failed call's on the call and on the session that failed for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn errors_have_the_records_codes() {
+    let server = ModelServer::answering(in_trouble).await;
+    let desk = Desk::scripted(&server, |config| config.simulation.summaries = false).await;
+    let agent = AgentConfig::solo(AgentName::new("trader"), "test::one".parse().expect("a model"));
+    let body = json!({ "start_date": "2012-10-01", "end_date": "2012-10-02", "agents": [agent],
+        "symbols": ["AAPL"], "memory": "off" });
+    let queued = desk.world.post("/simulate/trigger", &body).await;
+    let job = queued.json()["job_id"].as_str().expect("a job").to_owned();
+    desk.ended(&job).await;
+    let all = exported(&desk.world.app, &job).await;
+    let mut told: Vec<(&str, String)> = Vec::new();
+    for span in all.iter().filter(|span| span["status"]["code"] == 2) {
+        let said = attributes(span);
+        told.push((
+            span["name"].as_str().expect("a name"),
+            said["error.type"].as_str().expect("a code").to_owned(),
+        ));
+    }
+    for expected in [
+        ("execute_tool buy", "insufficient_cash"),
+        ("order buy AAPL", "insufficient_cash"),
+        ("chat one", "bad_request"),
+        ("invoke_agent trader", "bad_request"),
+    ] {
+        assert!(told.iter().any(|(name, code)| (*name, code.as_str()) == expected), "{expected:?}: {told:?}");
+    }
+    assert_eq!(told.len(), 4, "and nothing else went wrong: {told:?}");
+    desk.stop().await;
+}
+
+/// Goal: the turns of one conversation have the conversation's id, also on the calls in them; every other session is
+/// a conversation of its own; one agent has one id on all its days.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_conversation_has_one_id() {
+    let desk = Desk::new(|_| {}).await;
+    let first = desk.say(None, "help").await;
+    let chat = first["session_id"].as_str().expect("a session");
+    let second = desk.say(Some(chat), "list plans").await;
+    let mut sessions = BTreeSet::new();
+    for turn in [&first, &second] {
+        let job = turn["metadata"]["job_id"].as_str().expect("a job");
+        let spans = exported(&desk.world.app, job).await;
+        let talks = |span: &&Value| {
+            let name = span["name"].as_str().expect("a name");
+            name.starts_with("invoke_agent ") || name.starts_with("chat ")
+        };
+        let ids: Vec<Value> = spans
+            .iter()
+            .filter(talks)
+            .map(|span| attributes(span)["gen_ai.conversation.id"].clone())
+            .collect();
+        assert!(ids.len() > 1 && ids.iter().all(|id| id == chat), "{ids:?}");
+        sessions.insert(spans[0]["traceId"].as_str().expect("an id").to_owned());
+        let said = attributes(&spans[0]);
+        assert_eq!(
+            (&said["gen_ai.agent.name"], &said["gen_ai.agent.id"]),
+            (&json!("assistant"), &json!("assistant"))
+        );
+    }
+    assert_eq!(sessions.len(), 2, "each turn is a trace of its own");
+    desk.stop().await;
+
+    let world = World::new().await;
+    let all = exported(&world.app, &world.job).await;
+    let roots = all.iter().filter(|span| span["parentSpanId"].is_null()).map(attributes);
+    let (mut talks, mut agents) = (BTreeSet::new(), BTreeMap::new());
+    for said in roots {
+        assert_eq!(said["gen_ai.operation.name"], "invoke_agent");
+        assert!(said.contains_key("gen_ai.request.model") && said.contains_key("gen_ai.usage.output_tokens"));
+        talks.insert(said["gen_ai.conversation.id"].to_string());
+        let ids: &mut BTreeSet<_> = agents.entry(said["gen_ai.agent.name"].to_string()).or_default();
+        ids.insert(said["gen_ai.agent.id"].to_string());
+    }
+    assert_eq!((talks.len(), agents.len()), (10, 2));
+    assert!(agents.values().all(|ids| ids.len() == 1), "{agents:?}");
+    let ids: BTreeSet<_> = agents.values().flatten().collect();
+    assert_eq!(ids.len(), 2, "and each its own");
+    let mut lines = Vec::new();
+    write_job(&world.app, &JobId::new(&world.job), &mut lines).await.expect("exports");
+    let line: Value =
+        serde_json::from_slice(lines.split(|byte| *byte == b'\n').next().expect("one")).expect("JSON");
+    let resource = &line["resourceSpans"][0];
+    let schemas = [&resource["schemaUrl"], &resource["scopeSpans"][0]["schemaUrl"]];
+    assert!(schemas.iter().all(|url| **url == "https://opentelemetry.io/schemas/1.41.0"), "{schemas:?}");
 }
 
 /// Goal: sessions that end are told of once: a receiver that fails gets them again, and later ones wait for it;

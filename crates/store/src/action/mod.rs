@@ -3,7 +3,7 @@
 mod read;
 mod retention;
 
-pub(crate) use read::{ROW, index_of, read_row, rows_from};
+pub(crate) use read::{ROW, all, index_of, read_row, rows_from};
 
 use crate::db::Db;
 use crate::error::StoreError;
@@ -12,14 +12,14 @@ use crate::record::port;
 use crate::store::Store;
 use crate::value::params;
 use futures::FutureExt as _;
-use papertape_core::action::{ActionEntry, ActionRow, LogFrom, LogPage, PlanJob, Removed};
+use papertape_core::action::{self, ActionEntry, ActionRow, LogFrom, LogPage, PlanJob, Removed};
 use papertape_core::id::JobId;
 use papertape_core::page::{Page, PageRequest};
 use papertape_core::plan::PlanId;
 use papertape_core::ports::{ActionLog, BoxFuture, RecordError};
 use papertape_core::record::{JobStatus, Lease, NewJob};
 use papertape_core::time::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 impl ActionLog for Store {
@@ -150,6 +150,32 @@ pub(crate) async fn append(
     let n = fence.event(db, "log_entry", &event, at).await?;
     insert(db, job, plan, sequence, entry, (at, at), Some(n)).await?;
     Ok(sequence)
+}
+
+/// The last rows of actions that a job has begun and not ended.
+pub(crate) async fn still_open(db: &mut dyn Db, job: &JobId) -> Result<Vec<ActionRow>, StoreError> {
+    Ok(action::still_open(read::all(db, job).await?))
+}
+
+/// Ends open rows of a job that somebody has cancelled, and that nobody works on any more: each gets a row that
+/// says so.
+pub(crate) async fn close(
+    db: &mut dyn Db,
+    fence: &mut Fence,
+    open: &[ActionRow],
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    if open.is_empty() {
+        return Ok(());
+    }
+    let job = fence.job().clone();
+    let sql = "SELECT config FROM job_configs WHERE job_id = $1";
+    let config = db.row(sql, params![&job]).await?.map(|mut row| row.get::<Value>()).transpose()?;
+    for row in open {
+        let entry = ActionEntry::cancelled(row, config.as_ref().unwrap_or(&Value::Null));
+        append(db, fence, &job, &entry, at).await?;
+    }
+    Ok(())
 }
 
 /// Writes a row whose place in the log is known, with its times of writing and of change.

@@ -73,7 +73,7 @@ pub(super) async fn plan_jobs(
     Ok(PLAN_JOBS.page(page, found, |job| vec![to_micros(job.created_at).into(), job.job.as_str().into()]))
 }
 
-pub(super) async fn all(db: &mut dyn Db, job: &JobId) -> Result<Vec<ActionRow>, StoreError> {
+pub(crate) async fn all(db: &mut dyn Db, job: &JobId) -> Result<Vec<ActionRow>, StoreError> {
     let sql =
         format!("SELECT {ROW} FROM plan_action_logs WHERE job_id = $1 ORDER BY sequence DESC LIMIT {WHOLE}");
     db.query(&sql, params![job]).await?.into_iter().rev().map(read_row).collect()

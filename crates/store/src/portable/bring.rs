@@ -43,6 +43,8 @@ pub struct FileReport {
     pub jobs_imported: usize,
     /// Their rows.
     pub rows_imported: usize,
+    /// Rows of the log that were not taken in, because the index knows nothing of their jobs.
+    pub rows_left_out: u64,
     /// Why it was left as it was, or where the taking in broke off.
     pub error: Option<String>,
 }
@@ -114,6 +116,15 @@ impl PortableFiles {
             }
         }
         let mut left_out = Vec::new();
+        for (job, rows) in brought.without_index {
+            if !self.knows(&job).await? {
+                report.rows_left_out += rows;
+                left_out.push(format!(
+                    "{rows} row(s) of the job {} are not taken in: plan_job_index does not have it",
+                    job.as_str().escape_default()
+                ));
+            }
+        }
         let (good, odd): (Vec<_>, Vec<_>) = unknown.into_iter().partition(|index| is_id(index.job.as_str()));
         unknown = good;
         left_out.extend(odd.iter().map(|index| {
@@ -236,6 +247,8 @@ struct Brought {
     is_older: bool,
     backup: Option<PathBuf>,
     jobs: Vec<Filed>,
+    /// Jobs of the log alone, with how many rows they have.
+    without_index: Vec<(JobId, u64)>,
 }
 
 fn bring_form(path: &Path, dry_run: bool) -> Result<Brought, StoreError> {
@@ -243,7 +256,7 @@ fn bring_form(path: &Path, dry_run: bool) -> Result<Brought, StoreError> {
     let form = file.form()?;
     forms::check(path, form)?;
     let is_older = form.is_some_and(|form| form < forms::FORM);
-    let mut brought = Brought { form, is_older, backup: None, jobs: Vec::new() };
+    let mut brought = Brought { form, is_older, backup: None, jobs: Vec::new(), without_index: Vec::new() };
     if form.is_none() {
         return Ok(brought);
     }
@@ -260,6 +273,10 @@ fn bring_form(path: &Path, dry_run: bool) -> Result<Brought, StoreError> {
         }
         (false, _) => file.jobs()?,
     };
+    // Bringing an older form makes an index of all that the log has.
+    if !is_older {
+        brought.without_index = file.without_index()?;
+    }
     Ok(brought)
 }
 

@@ -154,6 +154,25 @@ impl PortableFile {
         jobs(&self.connection).map_err(|error| StoreError::file(&self.path, &error))
     }
 
+    /// Jobs that the log has rows of and the index does not have, with how many.
+    pub(super) fn without_index(&self) -> Result<Vec<(JobId, u64)>, StoreError> {
+        let sql = "SELECT job_id, count(*) FROM plan_action_logs
+            WHERE job_id NOT IN (SELECT job_id FROM plan_job_index WHERE job_id IS NOT NULL)
+            GROUP BY job_id ORDER BY job_id";
+        let read = || {
+            if !self.connection.table_exists(None, "plan_action_logs")? {
+                return Ok(Vec::new());
+            }
+            let mut statement = self.connection.prepare(sql)?;
+            let rows = statement.query_map([], |row| {
+                let (job, rows): (String, i64) = (row.get(0)?, row.get(1)?);
+                Ok((JobId::from(job), rows.unsigned_abs()))
+            })?;
+            rows.map(|row| Ok(row?)).collect()
+        };
+        read().map_err(|error: StoreError| StoreError::file(&self.path, &error))
+    }
+
     /// A job's rows, oldest first.
     pub(super) fn rows(&self, job: &JobId) -> Result<Vec<ActionRow>, StoreError> {
         let sql = "SELECT id, job_id, sequence, plan_id, session_id, user_message, action_kind, action_name,

@@ -7,7 +7,8 @@ use crate::read::Used;
 use crate::store::Store;
 use crate::value::params;
 use futures::FutureExt as _;
-use papertape_core::id::{AgentName, JobId};
+use papertape_core::chat::ChatId;
+use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
 use papertape_core::record::{DayStatus, SessionId};
 use papertape_core::time::{Date, Timestamp};
@@ -34,6 +35,10 @@ pub struct SessionBrief {
     pub completed_at: Option<Timestamp>,
     /// What it has used, summaries left out.
     pub used: Used,
+    /// What its agent is, where its job names its days.
+    pub agent_hash: Option<ContentHash>,
+    /// The conversation that it answers in.
+    pub chat: Option<ChatId>,
 }
 
 impl Store {
@@ -108,7 +113,11 @@ impl Store {
 
 async fn brief(db: &mut dyn Db, session: SessionId) -> Result<Option<SessionBrief>, StoreError> {
     let sql = "SELECT id, job_id, date, model, status, error, started_at, completed_at, input_tokens,
-        cached_tokens, output_tokens, cost_usd FROM trading_sessions WHERE id = $1";
+        cached_tokens, output_tokens, cost_usd,
+        (SELECT d.agent_hash FROM job_details d
+            WHERE d.job_id = t.job_id AND d.date = t.date AND d.model = t.model),
+        (SELECT m.session_id FROM chat_messages m WHERE m.job_id = t.job_id ORDER BY m.n LIMIT 1)
+        FROM trading_sessions t WHERE id = $1";
     let Some(mut row) = db.row(sql, params![session]).await? else { return Ok(None) };
     Ok(Some(SessionBrief {
         id: row.get()?,
@@ -123,5 +132,7 @@ async fn brief(db: &mut dyn Db, session: SessionId) -> Result<Option<SessionBrie
             usage: Usage { input_tokens: row.get()?, cached_tokens: row.get()?, output_tokens: row.get()? },
             cost_usd: row.get()?,
         },
+        agent_hash: row.get()?,
+        chat: row.get()?,
     }))
 }

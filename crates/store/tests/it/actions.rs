@@ -4,7 +4,8 @@ use crate::desk::{at, claim, new_job};
 use crate::places::{Place, on_both};
 use futures::future::join_all;
 use papertape_core::action::{
-    ActionDraft, ActionEntry, ActionKind, ActionRow, ActionStatus, LogFrom, LogPage, Removed,
+    ActionDraft, ActionEntry, ActionKind, ActionRow, ActionStatus, LogFrom, LogPage, Removed, WHOLE_JOB,
+    still_open,
 };
 use papertape_core::id::JobId;
 use papertape_core::page::PageRequest;
@@ -22,6 +23,7 @@ on_both!(
     a_plan_can_be_bound_in_mid_job,
     retention_removes_what_is_old_and_nothing_else,
     pages_drop_and_repeat_nothing,
+    a_job_that_nobody_has_is_cancelled_with_its_rows,
 );
 
 pub(crate) fn entry(name: &str, status: ActionStatus) -> ActionEntry {
@@ -253,4 +255,74 @@ async fn check_pages(store: &Store, job: &str, written: u8, limit: u32, turns: &
     }
     let total = all(store, job).await.rows.last().map_or(0, |row| row.sequence);
     assert_eq!(seen, (1..=total).collect::<Vec<i64>>(), "{turns:?}");
+}
+
+/// Goal: a job that is cancelled while nobody has it, because its worker is gone or has given it back, ends the rows
+/// that were open before its stream ends; its old worker can write nothing more; and what is cancelled goes on with
+/// its numbers when it is resumed. A job that somebody has is left to its worker.
+async fn a_job_that_nobody_has_is_cancelled_with_its_rows(place: Place) {
+    let store = place.store().await;
+    let row = |status: ActionStatus, action: &str| {
+        let draft = ActionDraft::of(ActionKind::ToolOperation, "run_simulation", status, action);
+        ActionEntry::redacted(&Redactor::default(), draft)
+    };
+    let written = [
+        row(ActionStatus::Running, WHOLE_JOB),
+        row(ActionStatus::Running, "a"),
+        row(ActionStatus::Running, "b"),
+        row(ActionStatus::Completed, "a"),
+    ];
+    for (name, gives_back, is_held) in
+        [("gone", false, false), ("waits", true, false), ("works", false, true)]
+    {
+        let (id, mut job) = (JobId::new(name), new_job(name, &["momentum"], 0));
+        job.config["language"] = "en".into();
+        store.enqueue(job).await.expect("queues");
+        let long = std::time::Duration::from_secs(if is_held { 3600 } else { 0 });
+        let (lease, _) = store.claim("worker", long, Some(&id)).await.expect("asks").expect("claims");
+        for entry in &written {
+            store.append_action_log(&lease, entry.clone(), at(1)).await.expect("writes");
+        }
+        if gives_back {
+            store
+                .append_action_log(&lease, row(ActionStatus::Queued, WHOLE_JOB), at(2))
+                .await
+                .expect("writes");
+            store.finish(&lease, JobStatus::Queued, None).await.expect("gives back");
+        }
+        let before = store.action_log(&id).await.expect("reads");
+        let status = store.cancel(&id).await.expect("asks");
+        let rows = store.action_log(&id).await.expect("reads");
+        if is_held {
+            assert_eq!((status, rows), (Some(JobStatus::Running), before));
+            continue;
+        }
+        assert_eq!(status, Some(JobStatus::Cancelled), "{name}");
+        assert!(still_open(rows.clone()).is_empty(), "{name}: {rows:#?}");
+        assert_eq!(numbers(&rows), (1..).take(before.len() + 2).collect::<Vec<i64>>());
+        let ends: Vec<(&str, Option<&str>)> = rows[before.len()..]
+            .iter()
+            .map(|row| {
+                let action = row.row.details.as_ref().and_then(|details| details["action"].as_str());
+                assert_eq!(row.success(), Some(false));
+                (action.expect("a path"), row.row.message.as_deref())
+            })
+            .collect();
+        let (job, action) =
+            ((WHOLE_JOB, Some("cancelled")), ("b", Some("it was stopped; it goes on if the job is resumed")));
+        assert_eq!(ends, if gives_back { [action, job] } else { [job, action] }, "{name}");
+        let events = store.events(&id, 0, 100).await.expect("reads");
+        let kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
+        assert_eq!(kinds[kinds.len() - 4..], ["log_entry", "log_entry", "job", "end"], "{name}");
+        assert!(events.iter().zip(1..).all(|(event, n)| event.n == n), "{name}: without gaps");
+        let late = store.append_action_log(&lease, row(ActionStatus::Completed, "b"), at(3)).await;
+        assert!(matches!(late, Err(RecordError::LostLease)), "{late:?}");
+        assert_eq!(store.cancel(&id).await.expect("asks"), Some(JobStatus::Cancelled));
+        assert_eq!(store.action_log(&id).await.expect("reads"), rows, "once is enough");
+
+        assert!(store.requeue(&id).await.expect("asks"));
+        let again = claim(&store, name).await;
+        let next = store.append_action_log(&again, row(ActionStatus::Running, "b"), at(4)).await;
+        assert_eq!(next.expect("writes"), rows.last().expect("rows").sequence + 1);
+    }
 }

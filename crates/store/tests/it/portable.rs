@@ -23,6 +23,7 @@ on_both!(
     older_and_foreign_files_are_taken_in,
     a_file_that_cannot_be_brought_stays_as_it_was,
     a_job_that_cannot_be_read_is_named_and_copied_once,
+    rows_without_an_index_are_told,
     a_damaged_file_is_made_anew,
 );
 
@@ -354,6 +355,42 @@ async fn a_job_that_cannot_be_read_is_named_and_copied_once(place: Place) {
     let told = migrated(&files, false).await;
     assert!(told[0].error.as_ref().is_some_and(|why| why.contains("../../up")), "{told:?}");
     assert!(store.plan_job(&JobId::new("../../up")).await.expect("reads").is_none());
+}
+
+/// Goal: rows of a foreign file whose job its index does not have are told with the file, the job and how many they
+/// are, by a dry run and at each start; they keep nothing else out, and are no rows of a job that is known here.
+async fn rows_without_an_index_are_told(place: Place) {
+    let (store, dir) = (place.store().await, tempfile::tempdir().expect("a directory"));
+    let files = files(&store, &dir);
+    let path = files.path(Some(PlanId(5)));
+    older(&path, "foreign", "2026-01-02T12:00:00Z");
+    migrated(&files, false).await;
+    let connection = Connection::open(&path).expect("opens");
+    let copy = |job: &str| {
+        let sql = format!(
+            "INSERT INTO plan_action_logs (plan_id, job_id, action_kind, action_name, status, sequence, created_at,
+                 updated_at, redactions)
+             SELECT plan_id, '{job}', action_kind, action_name, status, sequence, created_at, updated_at, 0
+             FROM plan_action_logs WHERE job_id = 'foreign'"
+        );
+        connection.execute_batch(&sql).expect("edits");
+    };
+    copy("lost");
+    copy("other");
+    for dry_run in [true, false, false] {
+        let told = migrated(&files, dry_run).await;
+        assert_eq!((told.len(), &told[0].path, told[0].rows_left_out), (1, &path, 4), "{told:?}");
+        let why = told[0].error.as_deref().expect("is told");
+        for job in ["lost", "other"] {
+            assert!(why.contains(&format!("2 row(s) of the job {job} are not taken in")), "{why}");
+        }
+        assert!(!told[0].is_current() && told[0].backup.is_none());
+    }
+    assert!(store.plan_job(&JobId::new("lost")).await.expect("reads").is_none());
+    // What came of this record's own job is there, whatever the file has of it.
+    connection.execute_batch("DELETE FROM plan_job_index WHERE job_id = 'foreign'").expect("edits");
+    let told = migrated(&files, false).await;
+    assert_eq!(told[0].rows_left_out, 4, "{told:?}");
 }
 
 /// Goal: a file of this record's own that is damaged is set aside and made anew with all of its jobs, at the next

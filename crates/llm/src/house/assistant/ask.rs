@@ -2,12 +2,14 @@
 
 use super::Question;
 use super::period::{Months, Period, period};
+use super::several::{VERBS, names_backtest, several};
 use serde_json::{Value, json};
 
 /// All that a question asks for.
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
-    pub(super) backtest: Option<Backtest>,
+    /// In the order in which they are named.
+    pub(super) backtests: Vec<Backtest>,
     /// A backtest is asked for, and no days are named.
     pub(super) without_days: bool,
     pub(super) compare: bool,
@@ -31,7 +33,7 @@ pub(super) struct Wanted {
 }
 
 /// A backtest.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Backtest {
     pub(super) who: Who,
     pub(super) symbols: Vec<String>,
@@ -49,7 +51,6 @@ pub(super) enum Who {
 
 /// The most characters of a plan's name that is made of its goal.
 const NAME_CHARS: usize = 60;
-
 /// Something about plans.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum PlanAsk {
@@ -65,7 +66,7 @@ pub(super) enum PlanAsk {
 }
 
 /// Words that say who trades.
-const TRADERS: &[&str] = &[
+pub(super) const TRADERS: &[&str] = &[
     " desk",
     " solo",
     "momentum",
@@ -109,7 +110,7 @@ const NO_SYMBOLS: &[&str] = &[
     "MACD", "NOT", "OK", "ON", "OR", "PNL", "RSI", "SELL", "SMA", "THE", "TO", "USD", "UTC", "WHY",
 ];
 
-fn has(text: &str, words: &[&str]) -> bool {
+pub(super) fn has(text: &str, words: &[&str]) -> bool {
     words.iter().any(|word| text.contains(word))
 }
 
@@ -127,12 +128,8 @@ impl Wanted {
         let mut wanted = Self { jobs: jobs(words), ..Self::default() };
         let (head, why) = split(words, &["why did", "why has", "why was", "tell me why", "为什么", "为何"]);
         let asks = head.to_lowercase();
-        let simulates = has(
-            &asks,
-            &["backtest", "back-test", "simulate", "run a simulation", "run the simulation", "回测", "模拟"],
-        ) || (has(&asks, &["run ", "try ", "test ", "let ", "运行", "测试", "试试"])
-            && has(&asks, TRADERS)
-            && !has(&asks, RUNS));
+        let simulates =
+            names_backtest(&asks) || (has(&asks, VERBS) && has(&asks, TRADERS) && !has(&asks, RUNS));
         wanted.web = behind(
             words,
             &[
@@ -160,9 +157,11 @@ impl Wanted {
         wanted.memory = wanted.memory.or_else(|| lessons(words, &lower));
         if simulates && wanted.jobs.is_empty() {
             let symbols = symbols(head, question.before);
+            wanted.backtests = several(question);
             match period(head, None) {
+                _ if !wanted.backtests.is_empty() => {}
                 Some(found) => {
-                    wanted.backtest = Some(Backtest { who: who(question), symbols, period: found });
+                    wanted.backtests = vec![Backtest { who: who(question), symbols, period: found }];
                 }
                 // Without days, who and what, the backtest is one that is there.
                 None => wanted.without_days = has(&asks, TRADERS) || !symbols.is_empty(),
@@ -176,7 +175,7 @@ impl Wanted {
         wanted.audit = has(&lower, &["audit", "replay", "审计", "重放"]);
         wanted.help = has(&lower, &["help", "what can you do", "帮助", "能做什么"]);
         wanted.why = why.map(|why| {
-            let year = wanted.backtest.as_ref().map(|backtest| backtest.period.from.year());
+            let year = wanted.backtests.first().map(|backtest| backtest.period.from.year());
             let found = period(why, year);
             wanted.why_months = if found.is_none() { Months::of(why) } else { None };
             found
@@ -196,7 +195,7 @@ impl Wanted {
         wanted.without_days |= simulates && wanted.is_nothing();
         wanted.greets = wanted.is_nothing() && greets(&lower);
         wanted.results =
-            asks_results || (wanted.backtest.is_some() && !wanted.compare && wanted.why.is_none());
+            asks_results || (!wanted.backtests.is_empty() && !wanted.compare && wanted.why.is_none());
         wanted
     }
 
@@ -205,7 +204,7 @@ impl Wanted {
         !self.needs_run()
             && self.plan.is_empty()
             && self.prices.is_none()
-            && self.backtest.is_none()
+            && self.backtests.is_empty()
             && !self.without_days
             && self.web.is_none()
             && self.memory.is_none()
@@ -281,7 +280,7 @@ pub(super) fn jobs(text: &str) -> Vec<String> {
 }
 
 /// Symbols in a text: words in capitals, those that the datasets have in any writing, and companies' names.
-fn symbols(text: &str, before: &str) -> Vec<String> {
+pub(super) fn symbols(text: &str, before: &str) -> Vec<String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == ':';
     let known = known_symbols(before);
     let mut found: Vec<String> = Vec::new();
@@ -358,15 +357,10 @@ fn greets(lower: &str) -> bool {
 }
 
 /// Who is to trade: configured agents and models by name, else a house model by its manner.
-fn who(question: &Question<'_>) -> Who {
+pub(super) fn who(question: &Question<'_>) -> Who {
     let words = question.words;
     let lower = words.to_lowercase();
-    let lists = ["Configured agents: ", "已配置的交易员："];
-    let configured =
-        question.before.lines().find_map(|line| lists.iter().find_map(|list| line.strip_prefix(list)));
-    let configured = configured.unwrap_or_default().split(", ").filter(|name| !name.is_empty());
-    let named: Vec<String> =
-        configured.filter(|name| is_word(&lower, &name.to_lowercase())).map(str::to_owned).collect();
+    let named = configured(words, question.before);
     if !named.is_empty() {
         return Who::Models(named);
     }
@@ -393,6 +387,15 @@ fn who(question: &Question<'_>) -> Who {
         return Who::Desk(models.swap_remove(0));
     }
     Who::Models(models)
+}
+
+/// The configured agents that a text names.
+pub(super) fn configured(words: &str, before: &str) -> Vec<String> {
+    let lower = words.to_lowercase();
+    let lists = ["Configured agents: ", "已配置的交易员："];
+    let listed = before.lines().find_map(|line| lists.iter().find_map(|list| line.strip_prefix(list)));
+    let all = listed.unwrap_or_default().split(", ").filter(|name| !name.is_empty());
+    all.filter(|name| is_word(&lower, &name.to_lowercase())).map(str::to_owned).collect()
 }
 
 /// Does the word stand in the text, and not in the middle of another one?

@@ -12,6 +12,7 @@ mod period;
 mod planner;
 mod results;
 mod say;
+mod several;
 
 use super::Draft;
 use super::day::Language;

@@ -91,6 +91,8 @@ fn plans(asks: &[PlanAsk], results: &Results) -> Option<Action> {
                 parameters["trusted"] = true.into();
                 return Some(Action { kind, name, parameters, blocking: true });
             }
+            // What follows needs its end.
+            Some(result) if result["data"]["still_running"] == true => return None,
             Some(_) => {}
         }
     }
@@ -122,17 +124,17 @@ fn tools(wanted: &Wanted, results: &Results) -> Vec<Action> {
         }
         actions.push(tool("market_data", parameters));
     }
-    if let Some(backtest) = wanted.backtest.as_ref().filter(|_| open("run_simulation")) {
+    let failed = results.failed("run_simulation");
+    // One after the other: how far one has come decides whether there is a next.
+    let next = wanted.backtests.get(results.count("run_simulation"));
+    if let Some(backtest) = next.filter(|_| !failed && !results.goes_on()) {
         actions.push(tool("run_simulation", backtest.parameters()));
         return actions;
     }
     if wanted.help && open("help") && actions.is_empty() && !wanted.needs_run() {
         actions.push(Action { kind: "system_operation", ..tool("help", json!({})) });
     }
-    if !wanted.needs_run()
-        || results.failed("run_simulation")
-        || (wanted.without_days && wanted.jobs.is_empty())
-    {
+    if !wanted.needs_run() || failed || results.goes_on() || (wanted.without_days && wanted.jobs.is_empty()) {
         return actions;
     }
     let job = wanted.jobs.first().cloned().or_else(|| results.job()).unwrap_or_else(|| "latest".to_owned());
@@ -146,8 +148,10 @@ fn tools(wanted: &Wanted, results: &Results) -> Vec<Action> {
     }
     if wanted.compare && open("compare_runs") {
         let mut jobs = wanted.jobs.clone();
-        if !jobs.contains(&job) {
-            jobs.insert(0, job.clone());
+        let runs = results.runs();
+        let asked = if runs.is_empty() { vec![job.clone()] } else { runs };
+        for job in asked.into_iter().rev().filter(|job| !wanted.jobs.contains(job)) {
+            jobs.insert(0, job);
         }
         actions.push(tool("compare_runs", json!({ "job_ids": jobs })));
     }
@@ -155,18 +159,22 @@ fn tools(wanted: &Wanted, results: &Results) -> Vec<Action> {
         && open("query_results")
         && (!asks_days || !open("job_status"))
     {
-        let mut parameters = json!({ "job_id": job });
-        if let Some(period) = why_days(wanted, results) {
-            parameters["start_date"] = period.from.to_string().into();
-            parameters["end_date"] = period.to.to_string().into();
+        let runs = results.runs();
+        for job in if runs.len() > 1 { runs } else { vec![job.clone()] } {
+            let mut parameters = json!({ "job_id": job });
+            if let Some(period) = why_days(wanted, results) {
+                parameters["start_date"] = period.from.to_string().into();
+                parameters["end_date"] = period.to.to_string().into();
+            }
+            actions.push(tool("query_results", parameters));
         }
-        actions.push(tool("query_results", parameters));
     }
     if actions.is_empty()
         && wanted.why.is_some()
         && open("query_reasoning")
-        && let Some((date, model)) = results.worst_day()
+        && let Some((date, model, of)) = results.worst_day()
     {
+        let job = if of.is_empty() { job.as_str() } else { of };
         actions.push(tool(
             "query_reasoning",
             json!({ "job_id": job, "model": model, "date": date, "limit": 20 }),

@@ -15,8 +15,13 @@ pub(super) fn children(words: &str, language: Language) -> String {
             if chinese { (name.1.to_owned(), instruction.1) } else { (name.0.to_owned(), instruction.0) };
         parts.push((name, instruction, on_run));
     };
-    if let Some(backtest) = &wanted.backtest {
-        part(("Run the backtest", "运行回测"), run(backtest), false);
+    let runs = wanted.backtests.len();
+    for (backtest, n) in wanted.backtests.iter().zip(1..) {
+        let (name, name_zh) = match runs {
+            1 => ("Run the backtest".to_owned(), "运行回测".to_owned()),
+            _ => (format!("Run backtest {n}"), format!("运行回测 {n}")),
+        };
+        part((&name, &name_zh), run(backtest), false);
     }
     if wanted.compare {
         let instruction =
@@ -32,7 +37,7 @@ pub(super) fn children(words: &str, language: Language) -> String {
         };
         let instruction = (format!("Why did it lose{english}?"), format!("为什么{days_zh}亏损？"));
         part(("Find the reason", "查明原因"), instruction, true);
-    } else if wanted.results && (wanted.backtest.is_none() || wanted.compare) {
+    } else if wanted.results && (wanted.backtests.is_empty() || wanted.compare) {
         let instruction = ("Show the results of the run.".to_owned(), "显示该运行的结果。".to_owned());
         part(("Read the results", "读取结果"), instruction, true);
     }
@@ -47,11 +52,10 @@ pub(super) fn children(words: &str, language: Language) -> String {
     if parts.len() < 2 {
         return json!({ "children": [] }).to_string();
     }
-    let has_run = wanted.backtest.is_some();
     let children: Vec<Value> = parts
         .into_iter()
         .map(|(name, instruction, on_run)| {
-            let dependencies: &[u32] = if on_run && has_run { &[0] } else { &[] };
+            let dependencies: Vec<usize> = if on_run { (0..runs).collect() } else { Vec::new() };
             json!({ "name": name, "instruction": instruction, "dependencies": dependencies })
         })
         .collect();

@@ -9,8 +9,8 @@ use serde_json::Value;
 #[derive(Debug, Default)]
 pub(super) struct Results {
     all: Vec<Value>,
-    /// The job that earlier tasks tell of.
-    told: Option<String>,
+    /// The jobs that earlier tasks tell of.
+    told: Vec<String>,
     /// The plan that the conversation works on.
     plan: Option<i64>,
 }
@@ -43,7 +43,12 @@ impl Results {
             before.lines().filter(|line| line.starts_with("Result of task ") || line.starts_with("任务 "));
         let marks = ["The conversation's plan: ", "本对话的计划："];
         let plan = before.lines().find_map(|line| marks.iter().find_map(|mark| line.strip_prefix(mark)));
-        Self { all, told: lines.flat_map(jobs).last(), plan: plan.and_then(|id| id.trim().parse().ok()) }
+        let mut told: Vec<String> = Vec::new();
+        for job in lines.flat_map(jobs) {
+            told.retain(|one| *one != job);
+            told.push(job);
+        }
+        Self { all, told, plan: plan.and_then(|id| id.trim().parse().ok()) }
     }
 
     /// All of them.
@@ -78,21 +83,39 @@ impl Results {
     /// The run that the question is about, as far as that is known.
     pub(super) fn job(&self) -> Option<String> {
         let own = self.of("run_simulation").and_then(|result| result["data"]["job_id"].as_str());
-        own.map(str::to_owned).or_else(|| self.told.clone())
+        own.map(str::to_owned).or_else(|| self.told.last().cloned())
+    }
+
+    /// What was started and had not ended when the wait for it had.
+    pub(super) fn goes_on(&self) -> bool {
+        self.all.iter().any(|result| result["data"]["still_running"] == true)
+    }
+
+    /// The runs that were made for the question, else those that earlier tasks tell of.
+    pub(super) fn runs(&self) -> Vec<String> {
+        let made = self.all.iter().filter(|result| result["name"] == "run_simulation");
+        let made: Vec<String> =
+            made.filter_map(|result| result["data"]["job_id"].as_str()).map(str::to_owned).collect();
+        if made.is_empty() { self.told.clone() } else { made }
     }
 
     /// Did this fail?
     pub(super) fn failed(&self, name: &str) -> bool {
-        self.of(name).is_some_and(|result| result["success"] == false)
+        self.all.iter().any(|result| result["name"] == name && result["success"] == false)
     }
 
     /// The day on which a run lost the most, of what `query_results` has told.
-    pub(super) fn worst_day(&self) -> Option<(&str, &str)> {
-        let runs = self.of("query_results")?["data"]["runs"].as_array()?;
-        let worst = runs.iter().filter_map(|run| {
-            let day = &run["worst_day"];
-            Some((day["return_pct"].as_f64()?, day["date"].as_str()?, run["model"].as_str()?))
+    pub(super) fn worst_day(&self) -> Option<(&str, &str, &str)> {
+        let told = self.all.iter().filter(|result| result["name"] == "query_results");
+        let runs = told.flat_map(|result| {
+            let job = result["data"]["job_id"].as_str().unwrap_or_default();
+            result["data"]["runs"].as_array().into_iter().flatten().map(move |run| (job, run))
         });
-        worst.min_by(|left, right| left.0.total_cmp(&right.0)).map(|(_, date, model)| (date, model))
+        let worst = runs.filter_map(|(job, run)| {
+            let day = &run["worst_day"];
+            Some((day["return_pct"].as_f64()?, day["date"].as_str()?, run["model"].as_str()?, job))
+        });
+        let worst = worst.min_by(|left, right| left.0.total_cmp(&right.0));
+        worst.map(|(_, date, model, job)| (date, model, job))
     }
 }

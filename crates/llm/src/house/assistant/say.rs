@@ -87,7 +87,12 @@ pub(super) fn answer(results: &Results, language: Language, is_worker: bool) -> 
         }
         let data = &result["data"];
         match name {
-            "run_simulation" => lines.push(simulation(message, data, language)),
+            "run_simulation" => {
+                lines.push(simulation(message, data, language));
+                if data["still_running"] == true {
+                    lines.push(results_later(data, language));
+                }
+            }
             "query_results" => lines.extend(figures(data, language)),
             "compare_runs" => lines.extend(compared(data, language)),
             "query_reasoning" => lines.extend(said(data, language)),
@@ -111,7 +116,7 @@ pub(super) fn answer(results: &Results, language: Language, is_worker: bool) -> 
         }
     }
     // A task is done where all that it asks for is.
-    let any_failed = results.all().iter().any(|result| result["success"] != true);
+    let any_failed = results.goes_on() || results.all().iter().any(|result| result["success"] != true);
     let failed = if is_worker && any_failed { "FAILED: " } else { "" };
     format!("{failed}{}", lines.join("\n"))
 }
@@ -161,6 +166,31 @@ fn simulation(message: &str, data: &Value, language: Language) -> String {
     }
 }
 
+/// What a run that goes on has come to is asked for later.
+fn results_later(data: &Value, language: Language) -> String {
+    let job = data["job_id"].as_str().unwrap_or_default();
+    match language {
+        Language::English => {
+            format!("I have looked at none of its results. Ask “results of {job}” once it has ended.")
+        }
+        Language::Chinese => format!("我还没有查看它的结果。结束后可问“{job} 的结果”。"),
+    }
+}
+
+/// Which days of a run other jobs had done before.
+fn done_before(run: &Value, language: Language) -> String {
+    let mut said = String::new();
+    for part in run["done_before"].as_array().into_iter().flatten() {
+        let text = |key: &str| part[key].as_str().unwrap_or_default();
+        let (job, from, to) = (text("job_id"), text("start_date"), text("end_date"));
+        said.push_str(&match language {
+            Language::English => format!(" {from} to {to} were done before, by job {job}."),
+            Language::Chinese => format!("其中 {from} 至 {to} 此前已由任务 {job} 完成。"),
+        });
+    }
+    said
+}
+
 fn percent(value: &Value) -> String {
     value.as_f64().map_or_else(|| "n/a".to_owned(), |value| format!("{value:.2}%"))
 }
@@ -174,13 +204,13 @@ fn figures(data: &Value, language: Language) -> Vec<String> {
             let (from, to) = (from.as_str().unwrap_or_default(), to.as_str().unwrap_or_default());
             let (gain, fall) = (percent(&run["return_pct"]), percent(&run["max_drawdown_pct"]));
             let (worst, by) = (&run["worst_day"]["date"], percent(&run["worst_day"]["return_pct"]));
-            let worst = worst.as_str().unwrap_or("-");
+            let (worst, before) = (worst.as_str().unwrap_or("-"), done_before(run, language));
             match language {
                 Language::English => format!(
-                    "{model}, {from} to {to}: return {gain}, drawdown {fall}, worst day {worst} ({by})."
+                    "{model}, {from} to {to}: return {gain}, drawdown {fall}, worst day {worst} ({by}).{before}"
                 ),
                 Language::Chinese => {
-                    format!("{model}，{from} 至 {to}：收益 {gain}，回撤 {fall}，最差一天 {worst}（{by}）。")
+                    format!("{model}，{from} 至 {to}：收益 {gain}，回撤 {fall}，最差一天 {worst}（{by}）。{before}")
                 }
             }
         })

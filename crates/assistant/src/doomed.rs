@@ -1,0 +1,70 @@
+//! What a deletion would take away, by name: read before a person is asked.
+
+use crate::perform::PLAN;
+use crate::planned::{Planned, call};
+use crate::protocol::Asked;
+use papertape_core::action::Language;
+use papertape_core::plan::{PlanId, TaskId};
+use papertape_core::tape::{ActionAsk, ActionOptions, Ctx, Key, Stop};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// What is to be deleted, in words; or why nothing can be.
+pub(crate) type Doomed = Result<String, String>;
+
+/// Reads what the deletions of a round are about, by their places in it. What was read is kept on the tape, so
+/// that the question stays the one that was asked.
+///
+/// # Errors
+/// A stop.
+pub(crate) async fn read(
+    ctx: &mut Ctx,
+    actions: &[Asked],
+    options: ActionOptions,
+    language: Language,
+) -> Result<BTreeMap<usize, Doomed>, Stop> {
+    let deletes = |asked: &Asked| asked.fault.is_none() && asked.spec.is_some_and(|spec| spec.deletes);
+    let mut found = BTreeMap::new();
+    if !actions.iter().any(deletes) {
+        return Ok(found);
+    }
+    let mut scope = ctx.child(Key::node("asked"))?;
+    for (at, asked) in actions.iter().enumerate().filter(|(_, asked)| deletes(asked)) {
+        let id = |name: &str| asked.parameters.get(name).and_then(Value::as_i64);
+        let Some(plan) = id("plan_id").map(PlanId) else { continue };
+        let ask = ActionAsk { call: call(PLAN, json!({ "plan_id": plan })), row: None, hold: None, options };
+        let told = match scope.action(ask).await? {
+            Ok(reply) => match serde_json::from_value::<Planned>(reply.data) {
+                Ok(read) => named(&read, id("task_id").map(TaskId), language),
+                Err(error) => Err(format!("plan {plan}: {error}")),
+            },
+            Err(failure) => Err(failure.message),
+        };
+        found.insert(at, told);
+    }
+    Ok(found)
+}
+
+fn named(read: &Planned, task: Option<TaskId>, language: Language) -> Doomed {
+    let (plan, name) = (read.plan.id, &read.plan.name);
+    let Some(id) = task else {
+        let count = read.tasks.len();
+        return Ok(match language {
+            Language::En => format!("plan {plan} “{name}” with its {count} task(s)"),
+            Language::Zh => format!("计划 {plan}“{name}”及其 {count} 个任务"),
+        });
+    };
+    let Some(task) = read.task(id) else {
+        return Err(match language {
+            Language::En => format!("plan {plan} has no task {id}"),
+            Language::Zh => format!("计划 {plan} 没有任务 {id}"),
+        });
+    };
+    let (below, task) = (read.below(id), &task.name);
+    Ok(match language {
+        Language::En => {
+            format!("task {id} “{task}” of plan {plan} “{name}” with the {below} task(s) below it")
+        }
+        Language::Zh => format!("计划 {plan}“{name}”的任务 {id}“{task}”及其下 {below} 个任务"),
+    })
+}

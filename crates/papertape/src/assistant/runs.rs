@@ -1,0 +1,210 @@
+//! A trader's run over all the days that were asked for, whichever jobs did them: days that an earlier job had done
+//! are not done again, and belong to the run all the same.
+
+use super::control::{Given, JobsOf, missing, of_view, unavailable};
+use crate::view::{self, RangeResult, ResultsAnswer, ResultsQuery, ViewError};
+use papertape_core::id::JobId;
+use papertape_core::json::to_value;
+use papertape_core::message::CallFailure;
+use papertape_core::time::Date;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// One trader's days in one go.
+pub(super) struct Run {
+    /// The job that did the last of them.
+    pub(super) job: JobId,
+    /// What came of them.
+    pub(super) range: RangeResult,
+    /// Which of them other jobs had done before.
+    before: Vec<Part>,
+}
+
+/// Days that a job did.
+#[derive(Clone)]
+struct Part {
+    job: JobId,
+    first: Date,
+    last: Date,
+}
+
+/// A job that has a trader's days, up to some day; `None`: to the last.
+struct Link {
+    job: JobId,
+    until: Option<Date>,
+}
+
+impl JobsOf {
+    /// The jobs that did a trader's days of a job, the newest first: itself, and those that it goes on from.
+    async fn chain(&self, job: &JobId, model: &str, from: Option<Date>) -> Result<Vec<Link>, CallFailure> {
+        let mut links = vec![Link { job: job.clone(), until: None }];
+        let mut seen = BTreeSet::from([job.to_string()]);
+        let mut job = job.to_string();
+        loop {
+            let summary = view::job_summary(&self.0, &job).await.map_err(of_view)?;
+            let before = summary.simulation.and_then(|mut run| run.continues.remove(model));
+            let Some(before) = before.filter(|before| from.is_none_or(|from| before.date >= from)) else {
+                return Ok(links);
+            };
+            if !seen.insert(before.job.clone()) {
+                return Ok(links);
+            }
+            links.push(Link { job: JobId::new(&before.job), until: Some(before.date) });
+            job = before.job;
+        }
+    }
+
+    /// The first and the last of a job's days, and who trades on them.
+    async fn days(&self, job: &JobId) -> Result<(Option<Date>, Option<Date>, BTreeSet<String>), CallFailure> {
+        let details = self.0.store.job_details(job).await.map_err(unavailable)?;
+        let days = details.map(|details| details.days).unwrap_or_default();
+        let dates = || days.iter().map(|day| day.date);
+        let agents = days.iter().map(|day| day.agent.to_string()).collect();
+        Ok((dates().min(), dates().max(), agents))
+    }
+
+    /// The jobs that did the days of a job.
+    pub(super) async fn done_by(&self, job: &JobId) -> Result<Vec<JobId>, CallFailure> {
+        let (first, _, agents) = self.days(job).await?;
+        let mut found = Vec::new();
+        for model in agents {
+            for link in self.chain(job, &model, first).await? {
+                if !found.contains(&link.job) {
+                    found.push(link.job);
+                }
+            }
+        }
+        // One that had nothing left to do has done nothing.
+        let progress = view::job_summary(&self.0, job.as_str()).await.map_err(of_view)?.progress;
+        if progress.total_model_days > 0 && progress.skipped == progress.total_model_days {
+            found.retain(|one| one != job);
+        }
+        Ok(if found.is_empty() { vec![job.clone()] } else { found })
+    }
+
+    /// The job that did a day of a job, or its newest days.
+    pub(super) async fn did(
+        &self,
+        job: &JobId,
+        model: Option<&str>,
+        date: Option<Date>,
+    ) -> Result<JobId, CallFailure> {
+        let (first, last, agents) = self.days(job).await?;
+        let Some(date) = date.or(last) else { return Ok(job.clone()) };
+        let Some(model) = model.map(str::to_owned).or_else(|| agents.into_iter().next()) else {
+            return Ok(job.clone());
+        };
+        let links = self.chain(job, &model, first).await?;
+        let it = links.into_iter().rfind(|link| link.until.is_none_or(|until| date <= until));
+        Ok(it.map_or_else(|| job.clone(), |link| link.job))
+    }
+
+    async fn ranges(&self, query: ResultsQuery) -> Result<Vec<RangeResult>, CallFailure> {
+        match view::results(&self.0, query).await {
+            Ok(ResultsAnswer::Range(range)) => Ok(range.results),
+            Ok(ResultsAnswer::Day(_)) | Err(ViewError::NotFound(_)) => Ok(Vec::new()),
+            Err(error) => Err(of_view(error)),
+        }
+    }
+
+    /// What came of a job's days, by trader, those included that other jobs had done before: as one run where
+    /// the record has it as one account, else a run for each job.
+    pub(super) async fn runs(&self, job: &JobId, asked: &Given<'_>) -> Result<Vec<Run>, CallFailure> {
+        let (first, last, agents) = self.days(job).await?;
+        let (from, to) = (asked.day("start_date")?.max(first), asked.day("end_date")?.or(last).min(last));
+        let wanted = asked.text("model");
+        let mut runs = Vec::new();
+        for model in agents.into_iter().filter(|model| wanted.as_ref().is_none_or(|wanted| wanted == model)) {
+            let of = ResultsQuery { model: Some(model.clone()), start_date: from, ..ResultsQuery::default() };
+            let mut parts: Vec<Run> = Vec::new();
+            for Link { job, until } in self.chain(job, &model, first).await? {
+                // What a later job did is not its own any more.
+                let until = parts.last().map_or(until, |later| {
+                    let before = later.range.start_date.yesterday().ok();
+                    until.map_or(before, |until| Some(before.map_or(until, |before| before.min(until))))
+                });
+                let end_date = until.map_or(to, |until| Some(to.map_or(until, |to| to.min(until))));
+                if from.zip(end_date).is_some_and(|(from, to)| to < from) {
+                    continue;
+                }
+                let query = ResultsQuery { job_id: Some(job.to_string()), end_date, ..of.clone() };
+                let found = self.ranges(query).await?;
+                parts.extend(found.into_iter().map(|range| Run {
+                    job: job.clone(),
+                    range,
+                    before: Vec::new(),
+                }));
+            }
+            parts.reverse();
+            for part in parts.iter_mut().filter(|part| part.job != *job) {
+                part.before = vec![part.days()];
+            }
+            runs.extend(match self.whole(&parts, ResultsQuery { end_date: to, ..of }).await? {
+                Some(whole) => vec![whole],
+                None => parts,
+            });
+        }
+        if runs.is_empty() {
+            let none = (format!("no session of job {job} matches"), format!("任务 {job} 没有匹配的会话"));
+            return Err(missing(asked.say(none.0, none.1)));
+        }
+        Ok(runs)
+    }
+
+    /// The parts as one run, where the account's history, as the record has it, is made of just these.
+    async fn whole(&self, parts: &[Run], query: ResultsQuery) -> Result<Option<Run>, CallFailure> {
+        let [_, .., last] = parts else { return Ok(None) };
+        let days = |run: &RangeResult| -> Vec<(Date, String)> {
+            run.daily_portfolio_values.iter().map(|day| (day.date, day.job_id.clone())).collect()
+        };
+        let expected: Vec<_> = parts.iter().flat_map(|part| days(&part.range)).collect();
+        let found = self.ranges(query).await?.into_iter().find(|range| days(range) == expected);
+        let before = parts.iter().flat_map(|part| &part.before).cloned().collect();
+        Ok(found.map(|range| Run { job: last.job.clone(), range, before }))
+    }
+}
+
+/// A fraction in percent.
+pub(super) fn percent(fraction: Option<f64>) -> Option<f64> {
+    fraction.map(|fraction| fraction * 100.0)
+}
+
+impl Run {
+    fn days(&self) -> Part {
+        Part { job: self.job.clone(), first: self.range.start_date, last: self.range.end_date }
+    }
+
+    /// In short.
+    pub(super) fn told(&self) -> Value {
+        let (job, run) = (&self.job, &self.range);
+        let mut value = run.starting_portfolio_value;
+        let mut days = Vec::new();
+        for day in &run.daily_portfolio_values {
+            let return_pct = (value > 0.0).then(|| (day.portfolio_value / value - 1.0) * 100.0);
+            days.push((day.date, return_pct));
+            value = day.portfolio_value;
+        }
+        let by_return = |pick_worst: bool| {
+            let known = days.iter().filter_map(|(date, gain)| Some((*date, (*gain)?)));
+            let found = known.reduce(|one, other| match (one.1 <= other.1) == pick_worst {
+                true => one,
+                false => other,
+            });
+            found.map(|(date, gain)| json!({ "date": date, "return_pct": gain }))
+        };
+        let of_before =
+            |part: &Part| json!({ "job_id": part.job, "start_date": part.first, "end_date": part.last });
+        let before: Vec<Value> = self.before.iter().map(of_before).collect();
+        let metrics = &run.period_metrics;
+        json!({
+            "job_id": job, "model": run.model, "is_llm": run.is_llm, "start_date": run.start_date,
+            "end_date": run.end_date, "days": metrics.days, "start_value": run.starting_portfolio_value,
+            "end_value": run.ending_portfolio_value, "return_pct": percent(metrics.total_return),
+            "max_drawdown_pct": percent(metrics.max_drawdown), "sharpe": metrics.sharpe,
+            "win_rate_pct": percent(metrics.win_rate), "costs": metrics.costs,
+            "worst_day": by_return(true), "best_day": by_return(false),
+            "failed_days": to_value(&run.provenance.failed_days),
+            "degraded_days": run.provenance.degraded_days.len(), "done_before": before,
+        })
+    }
+}
