@@ -273,10 +273,11 @@ fn a_run_that_meets_its_overall_timeout_ends_with_an_error_trace() {
     assert_eq!(trace["error"], "overall timeout: the run did not end within 3 s");
     assert_eq!(trace["invariants"]["provider"], "silent");
     let raw = trace["raw_events"].as_array().expect("has raw events");
-    assert!(
-        raw.iter().any(|step| step["path"] == "AAPL/Market Analyst#1/model#1" && step["state"] == "intent"),
-        "{raw:#?}"
-    );
+    let call = raw.iter().find(|step| step["path"] == "AAPL/Market Analyst#1/model#1");
+    // The session's own time is over in the same moment: its calls may still be told so.
+    let open = ["intent", "done(timed_out)", "abandoned"];
+    let state = call.and_then(|step| step["state"].as_str());
+    assert!(state.is_some_and(|state| open.contains(&state)), "{raw:#?}");
     assert!(tool.path(trace["dump_path"].as_str().expect("is written")).exists());
     let drawn = tool.ok(&["profile", "show", "runs"]).out;
     assert!(drawn.contains("AAPL on 2012-10-02: error") && drawn.contains("no node has ended"), "{drawn}");
