@@ -5,7 +5,8 @@ import { useMemo } from 'react'
 import { type Cohort, compare, jobs, type Report } from '@/server/queries'
 import type { Job } from '@/server/types'
 import { ABSENT, type Format, useFormat } from '@/shared/format'
-import { useText } from '@/shared/i18n'
+import { type Translate, useText } from '@/shared/i18n'
+import { symbolsOf } from '@/shared/symbols'
 import { useTitle } from '@/shared/title'
 import { Figure, Pairs } from '@/shared/ui/parts'
 import { Command, Empty, Failed, Loading, Note } from '@/shared/ui/states'
@@ -87,8 +88,9 @@ interface ChooseProps {
 }
 
 function Choose({ label, value, jobs: desks, onChange }: ChooseProps) {
+  const t = useText()
   const format = useFormat()
-  const named = (job: Job) => `${nameOf(job, format)} · ${format.instant(job.created_at)}`
+  const named = (job: Job) => `${nameOf(job, format, t)} · ${format.instant(job.created_at)}`
   return (
     <label className="field">
       <span>{label}</span>
@@ -106,11 +108,11 @@ function Choose({ label, value, jobs: desks, onChange }: ChooseProps) {
 }
 
 /** The agents come first: runs that one compares are alike in the rest. */
-function nameOf(job: Job, format: Format): string {
+function nameOf(job: Job, format: Format, t: Translate): string {
   const simulation = job.simulation
   if (!simulation) return job.job_id
   const agents = simulation.agents.filter((agent) => agent.kind === 'desk').map((agent) => (agent.name.includes(agent.model) ? agent.name : `${agent.name} (${agent.model})`))
-  return [agents.join(', '), simulation.symbols.join(', '), format.span(simulation.start_date, simulation.end_date)].join(' · ')
+  return [agents.join(', '), symbolsOf(simulation.symbols, t), format.span(simulation.start_date, simulation.end_date)].join(' · ')
 }
 
 function Compared({ a, b, vary, jobs: known }: { a: string; b: string; vary: string; jobs: Job[] }) {
@@ -129,7 +131,7 @@ function Compared({ a, b, vary, jobs: known }: { a: string; b: string; vary: str
     const job = known.find((one) => one.job_id === id)
     return (
       <Link to="/app/runs/$jobId" params={{ jobId: id }}>
-        {job ? nameOf(job, format) : id}
+        {job ? nameOf(job, format, t) : id}
       </Link>
     )
   }

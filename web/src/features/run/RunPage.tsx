@@ -5,7 +5,8 @@ import { useLiveJob } from '@/server/live'
 import { curves as curvesQuery, job as jobQuery, jobResults } from '@/server/queries'
 import { type Curves, hasStopped, type Job } from '@/server/types'
 import { type Format, useFormat } from '@/shared/format'
-import { useText } from '@/shared/i18n'
+import { type Translate, useText } from '@/shared/i18n'
+import { symbolsOf } from '@/shared/symbols'
 import { useTitle } from '@/shared/title'
 import { Icon } from '@/shared/ui/icons'
 import { HouseTag, StatusMark, Tabs, Tag } from '@/shared/ui/parts'
@@ -46,7 +47,7 @@ function Run({ jobId }: { jobId: string }) {
   const line = useLiveJob(jobId, running)
   const tab = TABS.find((one) => one === search.tab) ?? 'performance'
   const format = useFormat()
-  useTitle(found.data ? titleOf(found.data, format) : t('run.title'))
+  useTitle(found.data ? titleOf(found.data, format, t) : t('run.title'))
 
   if (found.isPending) {
     return (
@@ -122,9 +123,9 @@ function Performing({ job, curves }: { job: Job; curves: UseQueryResult<Curves> 
   return <Performance job={job} curves={curves.data} results={results} />
 }
 
-function titleOf(job: Job, format: Format): string {
+function titleOf(job: Job, format: Format, t: Translate): string {
   const simulation = job.simulation
-  return simulation ? `${simulation.symbols.join(', ')} ${format.span(simulation.start_date, simulation.end_date)}` : job.kind
+  return simulation ? `${symbolsOf(simulation.symbols, t)} ${format.span(simulation.start_date, simulation.end_date)}` : job.kind
 }
 
 interface HeadProps {
@@ -147,8 +148,8 @@ function Head({ job, line, stopping, onBranch }: HeadProps) {
           <span>/</span>
           <span className="mono">{job.job_id}</span>
         </div>
-        <h1>
-          {simulation?.symbols.join(', ') ?? job.kind}{' '}
+        <h1 title={simulation?.symbols.join(', ')}>
+          {simulation ? symbolsOf(simulation.symbols, t) : job.kind}{' '}
           {simulation && <span className="second tnum title-span">{format.span(simulation.start_date, simulation.end_date)}</span>}
         </h1>
         <div className="facts">

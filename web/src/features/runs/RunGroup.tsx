@@ -6,7 +6,8 @@ import { jobResults } from '@/server/queries'
 import type { Job, RangeResult } from '@/server/types'
 import { hasStopped } from '@/server/types'
 import { ABSENT, signClass, useFormat } from '@/shared/format'
-import { useText } from '@/shared/i18n'
+import { type Translate, useText } from '@/shared/i18n'
+import { symbolsOf } from '@/shared/symbols'
 import { useNow } from '@/shared/now'
 import { HouseTag, StatusMark, Tag } from '@/shared/ui/parts'
 import { QualityShare } from '@/shared/ui/quality'
@@ -28,8 +29,8 @@ export function RunGroup({ job }: { job: Job }) {
   )
 }
 
-function title(job: Job): string {
-  return job.simulation?.symbols.join(', ') ?? job.kind
+function title(job: Job, t: Translate): string {
+  return job.simulation ? symbolsOf(job.simulation.symbols, t) : job.kind
 }
 
 function Head({ job }: { job: Job }) {
@@ -43,7 +44,7 @@ function Head({ job }: { job: Job }) {
       <span role="cell" className="row grow">
         <StatusMark status={job.status} />
         <Link to="/app/runs/$jobId" params={{ jobId: job.job_id }} className="runs-link clip">
-          {title(job)}
+          {title(job, t)}
         </Link>
         {simulation && (
           <span className="second tnum nowrap">

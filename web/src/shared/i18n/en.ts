@@ -214,6 +214,7 @@ export const en = {
   'run.degraded': 'Some days are degraded',
   'run.degraded.why': 'On these days a node gave nothing, and what came out is not the models’ full opinion.',
   'run.no.baselines': 'There are no baselines: the run’s dataset is not at hand any more.',
+  'symbols.more': '{some} and {count} more',
   'run.no.bars': 'There are no prices to draw: the dataset is not at hand any more.',
   'run.prices': 'Prices',
   'run.trades.of': 'Trades of',

@@ -215,6 +215,7 @@ export const zh: Record<keyof typeof en, string> = {
   'run.degraded': '部分日期降级',
   'run.degraded.why': '这些日期有节点未给出结果，结论并非模型的完整意见。',
   'run.no.baselines': '没有基准：该运行的数据集已不在。',
+  'symbols.more': '{some} 及另外 {count} 个标的',
   'run.no.bars': '无法绘制价格：该数据集已不在。',
   'run.prices': '价格',
   'run.trades.of': '交易来自',
