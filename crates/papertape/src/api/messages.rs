@@ -18,6 +18,7 @@ pub(super) struct Params {
     /// Of this node alone, with its round (`solo#1`) or of any (`solo`).
     node: Option<String>,
     /// From the message of this number on; not together with a cursor.
+    #[param(value_type = Option<i64>, minimum = 0, maximum = 4_294_967_295_i64)]
     from: Option<u32>,
     /// How many at most; pages of one session's rows may be longer than others.
     #[serde(default, deserialize_with = "session_rows")]
