@@ -127,6 +127,14 @@ pub enum RecordError {
     /// written.
     #[error("job {0} is at work on it already")]
     Busy(JobId),
+    /// The account that a job was to continue has been replaced meanwhile; nothing was written.
+    #[error("the days of {agent} in job {job} were replaced meanwhile: trigger it again")]
+    Superseded {
+        /// The job that was to be continued.
+        job: JobId,
+        /// The agent.
+        agent: AgentName,
+    },
     /// A cursor that no page has given.
     #[error("the cursor is not one that an earlier page has given")]
     BadCursor,

@@ -127,6 +127,7 @@ async fn fill(store: &Store, entries: &[Entry]) {
         parent: None,
         plan: None,
         supersedes: Vec::new(),
+        continues: Vec::new(),
         texts: Vec::new(),
         created_at: at(0),
     };

@@ -1,6 +1,6 @@
 //! What can go wrong with the record.
 
-use papertape_core::id::JobId;
+use papertape_core::id::{AgentName, JobId};
 use papertape_core::plan::PlanRefusal;
 use papertape_core::ports::RecordError;
 use std::path::PathBuf;
@@ -59,6 +59,14 @@ pub enum StoreError {
     /// There is one job at a time of this kind for a plan or a conversation, and this one is it.
     #[error("job {0} is at work on it already")]
     Busy(JobId),
+    /// The account that a job was to continue has been replaced meanwhile; nothing was written.
+    #[error("the days of {agent} in job {job} were replaced meanwhile: trigger it again")]
+    Superseded {
+        /// The job that was to be continued.
+        job: JobId,
+        /// The agent.
+        agent: AgentName,
+    },
     /// A target or an argument that makes no sense.
     #[error("{0}")]
     BadInput(String),
@@ -113,6 +121,7 @@ impl From<StoreError> for RecordError {
             StoreError::LostLease => Self::LostLease,
             StoreError::Refused(refusal) => Self::Refused(refusal),
             StoreError::Busy(job) => Self::Busy(job),
+            StoreError::Superseded { job, agent } => Self::Superseded { job, agent },
             StoreError::BadCursor => Self::BadCursor,
             StoreError::Inconsistent(what) => Self::Inconsistent(what),
             StoreError::Database(what) => Self::Database(what),

@@ -31,6 +31,7 @@ mod error;
 mod export;
 mod fence;
 mod follow;
+mod lineage;
 mod logins;
 mod migrate;
 mod plans;
@@ -53,8 +54,8 @@ pub use papertape_core::page::{Page, PageRequest};
 pub use portable::{FileReport, PortableFiles, Projector};
 pub use postgres::database_password;
 pub use read::{
-    AnalysisFilter, ArchiveRow, Close, ClosedDay, CompletedDay, Counts, DailyValue, DayCounts, DayRow,
-    ExposureView, Figures, GivenFilter, GivenMemory, Instructions, JobCurves, JobDetails, JobEvent,
+    AccountDay, AccountDays, AnalysisFilter, ArchiveRow, Close, ClosedDay, Counts, DailyValue, DayCounts,
+    DayRow, ExposureView, Figures, GivenFilter, GivenMemory, Instructions, JobCurves, JobDetails, JobEvent,
     JobFilter, JobOverview, JobTail, MemoryFilter, MessageView, NewestJob, OrderPlace, Placed, Remembered,
     ResultFilter, SessionBrief, SessionFilter, SessionResult, SessionView, ShownFilter, ShownRead,
     ShownSession, Shows, StepView, StoppedJob, Talk, TradeFilter, Used,

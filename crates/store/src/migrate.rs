@@ -74,6 +74,12 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0009_texts_to_index.sql"),
         postgres: include_str!("../migrations/postgres/0009_texts_to_index.sql"),
     },
+    Migration {
+        version: 10,
+        name: "accounts",
+        sqlite: include_str!("../migrations/sqlite/0010_accounts.sql"),
+        postgres: include_str!("../migrations/postgres/0010_accounts.sql"),
+    },
 ];
 
 const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_version (

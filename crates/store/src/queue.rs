@@ -7,6 +7,7 @@ use crate::chats;
 use crate::db::{Backend, Db};
 use crate::error::StoreError;
 use crate::fence::Fence;
+use crate::lineage;
 use crate::record::port;
 use crate::store::Store;
 use crate::texts;
@@ -214,15 +215,22 @@ pub(crate) async fn enqueue(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreEr
     for day in &job.days {
         let status = if day.skipped.is_some() { DayStatus::Skipped } else { DayStatus::Queued };
         db.execute(
-            "INSERT INTO job_details (job_id, date, model, agent_hash, status, error)
-             VALUES ($1, $2, $3, $4, $5, $6)",
-            params![&job.id, day.date, &day.agent, day.agent_hash, status, day.skipped.as_ref()],
+            "INSERT INTO job_details (job_id, date, model, agent_hash, status, error, skipped_job, skipped_session)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+            params![
+                &job.id,
+                day.date,
+                &day.agent,
+                day.agent_hash,
+                status,
+                day.skipped.as_ref().map(|done| format!("completed in job {}", done.job)),
+                day.skipped.as_ref().map(|done| &done.job),
+                day.skipped.as_ref().map(|done| done.session)
+            ],
         )
         .await?;
     }
-    for old in &job.supersedes {
-        db.execute("UPDATE jobs SET superseded_by = $1 WHERE job_id = $2", params![&job.id, old]).await?;
-    }
+    lineage::record(db, job).await?;
     let mut fence = Fence::of(job.id.clone(), 2, 1);
     status_event(db, &mut fence, JobStatus::Queued, None, job.created_at).await
 }

@@ -262,6 +262,7 @@ impl Performer<'_> {
             parent: None,
             plan: Some(plan),
             supersedes: Vec::new(),
+            continues: Vec::new(),
             texts: Vec::new(),
             created_at: self.clock.now(),
         };

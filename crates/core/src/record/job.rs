@@ -111,14 +111,16 @@ pub struct NewJob {
     pub fingerprint: ContentHash,
     /// What the one who started it should know.
     pub warnings: Vec<String>,
-    /// Its model-days: `queued`, or `skipped` with the reason.
+    /// Its model-days: `queued`, or `skipped` with where they are done.
     pub days: Vec<NewDay>,
     /// The job that it branched from.
     pub parent: Option<JobId>,
     /// The plan that it works for, where that is known from the start.
     pub plan: Option<PlanId>,
-    /// Jobs that this one replaces: they are marked as superseded, nothing of them is deleted.
-    pub supersedes: Vec<JobId>,
+    /// The agents' days in other jobs that this one replaces; nothing of them is deleted.
+    pub supersedes: Vec<Supersession>,
+    /// The earlier jobs whose accounts its agents continue.
+    pub continues: Vec<Continuation>,
     /// Texts that the config refers to (imported states, prompts).
     pub texts: Vec<Text>,
     /// When it was asked for.
@@ -135,8 +137,37 @@ pub struct NewDay {
     /// Hash of all that decides what the agent does on a day: a day that is done under an equal hash
     /// need not be done again.
     pub agent_hash: ContentHash,
-    /// `Some(reason)`: it will be skipped.
-    pub skipped: Option<String>,
+    /// Where the day is done already: it will be skipped.
+    pub skipped: Option<SkippedDay>,
+}
+
+/// Where a skipped day is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkippedDay {
+    /// The job that ran it, never one that skipped it too.
+    pub job: JobId,
+    /// The day's session there.
+    pub session: SessionId,
+}
+
+/// One agent's days of another job, which a job replaces.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Supersession {
+    /// The agent; the job's other agents are left as they are.
+    pub agent: AgentName,
+    /// The job whose days no longer count.
+    pub job: JobId,
+}
+
+/// The account that an agent continues in a job.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Continuation {
+    /// The agent.
+    pub agent: AgentName,
+    /// The earlier job.
+    pub job: JobId,
+    /// The last day that counts of it.
+    pub date: Date,
 }
 
 /// A job as the queue keeps it.
@@ -158,7 +189,7 @@ pub struct JobRow {
     pub warnings: Vec<String>,
     /// The job that it branched from.
     pub parent: Option<JobId>,
-    /// The job that replaced it.
+    /// The job that replaced the last of its agents; `None` while one of them still counts.
     pub superseded_by: Option<JobId>,
     /// When it was asked for.
     pub created_at: Timestamp,

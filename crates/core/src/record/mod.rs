@@ -7,8 +7,8 @@ mod rows;
 mod write;
 
 pub use job::{
-    ASSISTANTS, CHAT_ACTION, DayStatus, JobRow, JobStatus, Lease, NewDay, NewJob, ONE_A_PLAN, PLAN_DECOMPOSE,
-    PLAN_EXECUTE, SessionId,
+    ASSISTANTS, CHAT_ACTION, Continuation, DayStatus, JobRow, JobStatus, Lease, NewDay, NewJob, ONE_A_PLAN,
+    PLAN_DECOMPOSE, PLAN_EXECUTE, SessionId, SkippedDay, Supersession,
 };
 pub use memory::{
     Assessment, AssetNote, ClaimCheck, ClaimResult, ContextRow, ContextState, Decision, Deviation, ErrorTag,

@@ -156,6 +156,7 @@ async fn claim(store: &Store, job: u64) -> Lease {
         parent: None,
         plan: None,
         supersedes: Vec::new(),
+        continues: Vec::new(),
         texts: Vec::new(),
         created_at: at(job),
     };

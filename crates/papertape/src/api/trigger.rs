@@ -48,14 +48,19 @@ pub(super) struct TriggerBody {
     #[serde(deserialize_with = "day")]
     end_date: Date,
     /// Names of configured agents, or models as solo agents: `provider::model`.
-    #[schema(max_items = 64)]
+    #[schema(min_items = 1, max_items = 64)]
     models: Option<Vec<String>>,
-    /// Do again what has been done, and mark the jobs that did it as superseded. Nothing is deleted.
+    /// Run again what has been done, and replace the days of these agents in the jobs that did it. Nothing is
+    /// deleted.
     replace_existing: Option<bool>,
+    /// Of the days that are done, run again those from the first degraded one on: later days follow from it.
+    /// Failed days run again in any case. Not together with `replace_existing`.
+    rerun_degraded: Option<bool>,
     /// Agents, given whole.
-    #[schema(max_items = 64, value_type = Option<Vec<AgentBody>>)]
+    #[schema(min_items = 1, max_items = 64, value_type = Option<Vec<AgentBody>>)]
     agents: Option<Vec<Object<AgentBody>>>,
     /// What may be traded.
+    #[schema(min_items = 1)]
     symbols: Option<Vec<String>>,
     /// The dataset's name, or the first digits of its hash.
     dataset: Option<String>,
@@ -281,6 +286,16 @@ fn request(body: TriggerBody) -> Result<Request, ApiError> {
     if body.masking.is_some_and(|masking| !masking.is_null()) {
         return Err(ApiError::Invalid("masking: it is not supported".to_owned()));
     }
+    for (field, is_empty) in [
+        ("models", body.models.as_ref().is_some_and(Vec::is_empty)),
+        ("agents", body.agents.as_ref().is_some_and(Vec::is_empty)),
+        ("symbols", body.symbols.as_ref().is_some_and(Vec::is_empty)),
+    ] {
+        if is_empty {
+            let message = format!("{field}: the list is empty; name one at least, or leave the field out");
+            return Err(ApiError::Invalid(message));
+        }
+    }
     let (models, agents) = (body.models.unwrap_or_default(), body.agents.unwrap_or_default());
     if models.len() + agents.len() > MOST_AGENTS {
         return Err(ApiError::Invalid(format!("models: a job has at most {MOST_AGENTS} agents")));
@@ -298,6 +313,7 @@ fn request(body: TriggerBody) -> Result<Request, ApiError> {
         budget: body.budget.map(|Object(budget)| budget.into()),
         summaries: body.summaries,
         replace_existing: body.replace_existing.unwrap_or_default(),
+        rerun_degraded: body.rerun_degraded.unwrap_or_default(),
         profile: false,
         memory: body.memory.map(MemoryMode::from),
         read_window: body.read_window,

@@ -96,6 +96,7 @@ pub(super) fn new_job(
         parent: None,
         plan,
         supersedes: Vec::new(),
+        continues: Vec::new(),
         texts: Vec::new(),
         created_at: app.services.clock.now(),
     }

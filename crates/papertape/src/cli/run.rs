@@ -83,9 +83,12 @@ pub(super) struct RunArgs {
     /// Do not summarise what agents say
     #[arg(long)]
     no_summaries: bool,
-    /// Do again what has been done
+    /// Run again what has been done, and let the new days count instead
     #[arg(long)]
     replace: bool,
+    /// Of the days that are done, run again those from the first degraded one on
+    #[arg(long, conflicts_with = "replace")]
+    rerun_degraded: bool,
 }
 
 /// What a desk is to be; all else as its config has it.
@@ -176,8 +179,7 @@ pub(super) async fn run(common: &Common, config: Config, args: RunArgs) -> Outco
 /// What the one who asked should know before it begins.
 fn tell(warnings: &[String], skipped: usize, total: usize) {
     if skipped == total {
-        note!("all {total} model-days were done before: nothing is run; --replace does them again");
-        return;
+        note!("all {total} model-days were done before: nothing is run; --replace runs them again");
     }
     for warning in warnings {
         note!("note: {warning}");
@@ -197,6 +199,7 @@ impl RunArgs {
             seed: self.seed,
             summaries: self.no_summaries.then_some(false),
             replace_existing: self.replace,
+            rerun_degraded: self.rerun_degraded,
             memory: self.memory,
             read_window: self.read_window,
             read_window_after_loss: self.read_window_after_loss,
@@ -292,6 +295,7 @@ fn body(request: &Request) -> Value {
         "budget": request.budget.map(budget),
         "summaries": request.summaries,
         "replace_existing": request.replace_existing,
+        "rerun_degraded": request.rerun_degraded,
         "memory": request.memory,
         "read_window": request.read_window,
         "read_window_after_loss": request.read_window_after_loss,

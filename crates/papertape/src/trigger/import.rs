@@ -16,7 +16,7 @@ use papertape_core::market::{Dataset, TradingDay};
 use papertape_core::message::ModelName;
 use papertape_core::money::Money;
 use papertape_core::ports::Queue as _;
-use papertape_core::record::{JobRow, JobStatus, NewDay, Text};
+use papertape_core::record::{JobRow, JobStatus, NewDay, Supersession, Text};
 use papertape_core::tape::Doc;
 use papertape_core::time::Date;
 use papertape_runtime::config::{DatasetRef, Imported, SimulationConfig};
@@ -247,7 +247,9 @@ pub async fn import(
     let job = match there {
         None => import.key.clone(),
         Some(row) if replace => {
-            import.planned.supersedes = vec![row.id];
+            let agents = import.planned.config.agents.iter();
+            import.planned.supersedes =
+                agents.map(|agent| Supersession { agent: agent.name.clone(), job: row.id.clone() }).collect();
             JobId::new(uuid::Uuid::now_v7().to_string())
         }
         Some(row) if row.status == JobStatus::Completed => return Ok((row.id, None)),
@@ -262,7 +264,7 @@ pub async fn import(
         // Somebody else has imported the same meanwhile: an id is there once.
         Err(error) => match import.there(app).await? {
             Some(row) if !replace => Ok((row.id, Some(row.status))),
-            _ => Err(error),
+            _ => Err(error.into()),
         },
     }
 }

@@ -2,6 +2,7 @@
 
 mod branch;
 mod check;
+mod done;
 mod import;
 mod memory;
 mod plan;
@@ -15,7 +16,7 @@ use papertape_agents::memory::MemoryMode;
 use papertape_core::id::JobId;
 use papertape_core::json::to_value;
 use papertape_core::ports::{Queue as _, RecordError};
-use papertape_core::record::{JobStatus, NewDay, NewJob, Text};
+use papertape_core::record::{Continuation, JobStatus, NewDay, NewJob, Supersession, Text};
 use papertape_core::time::Date;
 use papertape_runtime::budget::{Budget, Limit};
 use papertape_runtime::config::SimulationConfig;
@@ -50,6 +51,8 @@ pub struct Request {
     pub summaries: Option<bool>,
     /// Do again what has been done, and mark the jobs that did it as superseded.
     pub replace_existing: bool,
+    /// Of days that are done, run again those from the first degraded one on.
+    pub rerun_degraded: bool,
     /// Time it: a job of the kind `profile`, which does its days whatever was done before, and ends at
     /// its agent's session timeout.
     pub profile: bool,
@@ -101,6 +104,9 @@ pub enum TriggerError {
     Record(#[from] anyhow::Error),
 }
 
+/// How often a trigger is planned again because what it was to continue was replaced meanwhile.
+const MAX_REPLANS: u32 = 8;
+
 fn bad(field: &'static str, message: impl Into<String>) -> TriggerError {
     TriggerError::Bad { field, message: message.into() }
 }
@@ -118,13 +124,22 @@ pub async fn trigger(app: &App, request: Request) -> Result<Triggered, TriggerEr
 /// # Errors
 /// As there.
 pub async fn trigger_as(app: &App, request: Request, job: JobId) -> Result<Triggered, TriggerError> {
-    let mut planned = plan(app, &request).await?;
-    let total = planned.days.len();
-    let skipped = planned.days.iter().filter(|day| day.skipped.is_some()).count();
-    planned.warnings.sort();
-    planned.warnings.dedup();
-    enqueue(app, job.clone(), &planned, None).await?;
-    Ok(Triggered { job, total_model_days: total, skipped, warnings: planned.warnings })
+    let mut tries = 0;
+    loop {
+        let mut planned = plan(app, &request).await?;
+        let total = planned.days.len();
+        let skipped = planned.days.iter().filter(|day| day.skipped.is_some()).count();
+        planned.warnings.sort();
+        planned.warnings.dedup();
+        match enqueue(app, job.clone(), &planned, None).await {
+            // Somebody has replaced what it was to continue since it was planned.
+            Err(RecordError::Superseded { .. }) if tries < MAX_REPLANS => tries += 1,
+            queued => {
+                queued?;
+                return Ok(Triggered { job, total_model_days: total, skipped, warnings: planned.warnings });
+            }
+        }
+    }
 }
 
 /// Lines of a budget that take the place of a job's own; the others stay.
@@ -210,11 +225,21 @@ struct Planned {
     days: Vec<NewDay>,
     texts: Vec<Text>,
     warnings: Vec<String>,
-    supersedes: Vec<JobId>,
+    supersedes: Vec<Supersession>,
     kind: &'static str,
 }
 
-async fn enqueue(app: &App, id: JobId, planned: &Planned, parent: Option<JobId>) -> Result<(), TriggerError> {
+impl From<RecordError> for TriggerError {
+    fn from(error: RecordError) -> Self {
+        match error {
+            RecordError::Superseded { .. } => Self::Conflict(error.to_string()),
+            other => Self::Record(other.into()),
+        }
+    }
+}
+
+async fn enqueue(app: &App, id: JobId, planned: &Planned, parent: Option<JobId>) -> Result<(), RecordError> {
+    let continues = planned.config.continues.iter();
     let job = NewJob {
         id,
         kind: planned.kind.to_owned(),
@@ -225,10 +250,17 @@ async fn enqueue(app: &App, id: JobId, planned: &Planned, parent: Option<JobId>)
         parent,
         plan: None,
         supersedes: planned.supersedes.clone(),
+        continues: continues
+            .map(|(agent, from)| Continuation {
+                agent: agent.clone(),
+                job: from.job.clone(),
+                date: from.date,
+            })
+            .collect(),
         texts: planned.texts.clone(),
         created_at: app.services.clock.now(),
     };
-    app.store.enqueue(job).await.map_err(anyhow::Error::from)?;
+    app.store.enqueue(job).await?;
     app.ring();
     Ok(())
 }

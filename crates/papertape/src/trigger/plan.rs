@@ -1,7 +1,8 @@
 //! Resolving a request against the config, the data and the record.
 
 use super::check::{agents, check_agent, symbols};
-use super::memory::{embedding, memory_settings, remembered_of, taken_over};
+use super::done::{self, Done, Wanted, imported};
+use super::memory::{embedding, memory_settings, taken_over};
 use super::{Planned, Request, TriggerError, bad};
 use crate::app::App;
 use papertape_agents::config::AgentConfig;
@@ -11,13 +12,12 @@ use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::market::Dataset;
 use papertape_core::money::Money;
 use papertape_core::ports::Record as _;
-use papertape_core::record::{NewDay, Text};
-use papertape_core::tape::expand;
+use papertape_core::record::{NewDay, SkippedDay, Supersession, Text};
 use papertape_core::time::Date;
 use papertape_runtime::config::{Continues, DatasetRef, SimulationConfig};
 use papertape_runtime::worker::{PROFILE, SIMULATE};
 use rust_decimal::Decimal;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 pub(super) async fn plan(app: &App, request: &Request) -> Result<Planned, TriggerError> {
     let defaults = &app.config.simulation;
@@ -36,6 +36,9 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<Planned, Trigge
     }
     let symbols =
         symbols(&dataset, if request.symbols.is_empty() { &defaults.symbols } else { &request.symbols })?;
+    if request.rerun_degraded && request.replace_existing {
+        return Err(bad("rerun_degraded", "replace_existing runs every day again; give one of the two"));
+    }
     let memory = memory_settings(request, defaults.memory)?;
     let mut config = SimulationConfig {
         dataset: DatasetRef { name: dataset.name().to_owned(), hash: dataset.hash() },
@@ -120,12 +123,16 @@ impl Plan<'_> {
     async fn resolve(
         &mut self,
         config: &mut SimulationConfig,
-    ) -> Result<(Vec<NewDay>, Vec<JobId>), TriggerError> {
+    ) -> Result<(Vec<NewDay>, Vec<Supersession>), TriggerError> {
         if let Some(start) = self.request.start_date {
             if config.end_date < start {
                 return Err(bad("end_date", format!("{} is before start_date {start}", config.end_date)));
             }
         } else {
+            if self.request.rerun_degraded {
+                let message = "it runs days of a range again; give a start_date";
+                return Err(bad("rerun_degraded", message));
+            }
             if self.request.memory_from.is_some() {
                 let message = "an agent that goes on keeps its own memory; give a start_date";
                 return Err(bad("memory_from", message));
@@ -133,7 +140,7 @@ impl Plan<'_> {
             self.go_on(config).await?;
         }
         let mut days = Vec::new();
-        let mut supersedes = BTreeSet::new();
+        let mut supersedes = Vec::new();
         for agent in config.agents.clone() {
             let base = match config.starts.get(&agent.name) {
                 Some(start) => *start,
@@ -149,34 +156,76 @@ impl Plan<'_> {
                 .map(|day| day.date)
                 .filter(|date| after.is_none_or(|after| *date > after))
                 .collect();
-            let done = if self.request.profile {
-                Vec::new()
-            } else {
-                let done = self.app.store.completed_days(hash, config.start_date, config.end_date);
-                done.await.map_err(anyhow::Error::from)?
-            };
-            let mut until = None;
-            if self.request.replace_existing {
-                supersedes.extend(done.into_iter().map(|day| day.job));
-            } else {
-                // Only a run of days from the first one on leads to a state that can be gone on from.
-                for date in &dates {
-                    let Some(day) = done.iter().find(|day| day.date == *date) else { break };
-                    until = Some(Continues { job: day.job.clone(), date: *date });
+            let mut done = Vec::new();
+            if !self.request.profile {
+                let rerun_degraded = self.request.rerun_degraded;
+                let wanted = Wanted { config, agent: &agent, hash, dates: &dates, rerun_degraded };
+                if self.request.replace_existing {
+                    supersedes.extend(self.replace(&wanted).await?);
+                } else {
+                    done = self.done(&wanted).await?;
                 }
             }
-            if let Some(until) = &until {
-                self.skip(config, &agent.name, until).await?;
+            if let (Some(last), Some(date)) = (done.last(), done.len().checked_sub(1).map(|at| dates[at])) {
+                self.skip(config, &agent.name, &Continues { job: last.job.clone(), date }).await?;
             }
-            let skip = until.as_ref().map(|until| (until.date, format!("completed in job {}", until.job)));
+            let mut done = done.into_iter();
             days.extend(dates.into_iter().map(|date| NewDay {
                 date,
                 agent: agent.name.clone(),
                 agent_hash: hash,
-                skipped: skip.as_ref().filter(|(until, _)| date <= *until).map(|(_, reason)| reason.clone()),
+                skipped: done.next(),
             }));
         }
-        Ok((days, supersedes.into_iter().collect()))
+        Ok((days, supersedes))
+    }
+
+    /// The agent's days that are skipped, and what is to be said about it.
+    async fn done(&mut self, wanted: &Wanted<'_>) -> Result<Vec<SkippedDay>, TriggerError> {
+        let Done { days, degraded } = done::done(self.app, wanted).await?;
+        let (agent, dates) = (&wanted.agent.name, wanted.dates);
+        if let Some(last) = days.len().checked_sub(1) {
+            self.warnings.push(format!(
+                "{agent}: days up to {} were completed by {} and are skipped; replace_existing runs them again",
+                dates[last],
+                done::by_jobs(&days, dates)
+            ));
+        }
+        match degraded.first() {
+            Some(first) if wanted.rerun_degraded => self.warnings.push(format!(
+                "{agent}: {first} was degraded; it and all days after it run again, since they follow from it"
+            )),
+            Some(first) => self.warnings.push(format!(
+                "{agent}: {} of the skipped days are degraded, the first is {first}; rerun_degraded runs it and all \
+                 days after it again",
+                degraded.len()
+            )),
+            None => {}
+        }
+        let is_rerun = wanted.rerun_degraded && !degraded.is_empty();
+        if let (Some(next), Some(last), false) = (dates.get(days.len()), dates.last(), is_rerun) {
+            let spans = self.app.store.completed_spans(agent, wanted.hash, (*next, *last)).await;
+            for (job, from, to) in spans.map_err(anyhow::Error::from)? {
+                self.warnings.push(format!(
+                    "{agent}: job {job} completed days from {from} to {to}, but no account without a gap leads to \
+                     them from {}; they run again",
+                    dates[0]
+                ));
+            }
+        }
+        Ok(days)
+    }
+
+    /// The jobs in which the agent's days are replaced.
+    async fn replace(&mut self, wanted: &Wanted<'_>) -> Result<Vec<Supersession>, TriggerError> {
+        let agent = &wanted.agent.name;
+        let (jobs, following) = done::replaced(self.app, wanted).await?;
+        for job in &following {
+            self.warnings
+                .push(format!("{agent}: job {job} continues days that are replaced, and is replaced too"));
+        }
+        let jobs = jobs.into_iter().chain(following);
+        Ok(jobs.map(|job| Supersession { agent: agent.clone(), job }).collect())
     }
 
     /// Lets every agent go on where its newest completed job ended.
@@ -268,20 +317,12 @@ impl Plan<'_> {
         let hash = self.import(&until.job, &state.state).await?;
         config.starts.insert(agent.clone(), hash);
         config.continues.insert(agent.clone(), until.clone());
-        self.warnings.push(format!(
-            "{agent}: days up to {} were completed by job {} and are skipped; replace_existing does them again",
-            until.date, until.job
-        ));
         Ok(())
     }
 
     /// A state of the record as a document of this job.
     async fn import(&mut self, job: &JobId, stored: &serde_json::Value) -> Result<ContentHash, TriggerError> {
-        let texts = self.app.store.texts(papertape_core::tape::references(stored)).await;
-        let texts = texts.map_err(anyhow::Error::from)?;
-        let mut whole = expand(stored, &|hash| texts.get(&hash).cloned()).map_err(anyhow::Error::from)?;
-        remembered_of(job, &mut whole)?;
-        let doc = papertape_core::tape::Doc::of(&whole);
+        let doc = imported(self.app, job, stored).await?;
         self.texts.extend(doc.texts.into_iter().map(|text| (text.hash, text)));
         Ok(doc.hash)
     }

@@ -78,6 +78,7 @@ pub use reasoning::{
     InstructionsAnswer, MessageAnswer, PositionAnswer, ReasoningAnswer, ReasoningQuery, SessionAnswer,
     reasoning,
 };
+pub(crate) use results::is_full_research;
 pub use results::{
     BaselineResult, Baselines, CorporateActionAnswer, DailyMetrics, DailyPortfolioValue, DayMetadata,
     DayReasoning, DayResult, DayResults, DecisionAnswer, FinalPosition, FullResearch, HeldAtClose, Holding,

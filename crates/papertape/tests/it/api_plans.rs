@@ -104,6 +104,7 @@ async fn logged(world: &World, kind: &str, rows: usize) -> String {
         parent: None,
         plan: Some(PlanId(5)),
         supersedes: Vec::new(),
+        continues: Vec::new(),
         texts: Vec::new(),
         created_at: world.app.services.clock.now(),
     };

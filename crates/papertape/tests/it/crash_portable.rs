@@ -63,6 +63,7 @@ async fn writes_rows_until_it_is_killed() {
         parent: None,
         plan: None,
         supersedes: Vec::new(),
+        continues: Vec::new(),
         texts: Vec::new(),
         created_at: SystemClock.now(),
     };

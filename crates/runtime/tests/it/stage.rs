@@ -248,6 +248,7 @@ impl Stage {
             parent: None,
             plan: None,
             supersedes: Vec::new(),
+            continues: Vec::new(),
             texts,
             created_at: self.clock.now(),
         };

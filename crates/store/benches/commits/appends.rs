@@ -104,6 +104,7 @@ impl Desk {
                 parent: None,
                 plan: None,
                 supersedes: Vec::new(),
+                continues: Vec::new(),
                 texts: Vec::new(),
                 created_at: Timestamp::UNIX_EPOCH,
             };

@@ -1,17 +1,18 @@
 //! Jobs and their model-days.
 
+use super::accounts::superseded;
 use super::by_key;
 use super::page::{List, Page, PageRequest, number, word};
 use crate::db::{Db, Statement};
 use crate::error::StoreError;
+use crate::lineage;
 use crate::queue::{JOB, read_job};
-use crate::record::agent_state;
 use crate::store::Store;
 use crate::value::{Row, Value, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
-use papertape_core::record::{AgentState, DayStatus, JobRow, JobStatus};
+use papertape_core::record::{DayStatus, JobRow, JobStatus, SessionId, SkippedDay};
 use papertape_core::time::{Date, Timestamp, to_micros};
 use rust_decimal::Decimal;
 use serde::Serialize;
@@ -63,6 +64,8 @@ pub struct JobOverview {
     pub days: DayCounts,
     /// What it has used, summaries included.
     pub used: Used,
+    /// Its agents whose days another job has replaced, with that job.
+    pub superseded: BTreeMap<AgentName, JobId>,
 }
 
 /// A row of `job_details`.
@@ -78,6 +81,8 @@ pub struct DayRow {
     pub status: DayStatus,
     /// Why it failed or was skipped.
     pub error: Option<String>,
+    /// Where a skipped day is done; unknown of jobs that older versions stitched together.
+    pub skipped: Option<SkippedDay>,
     /// When its session was opened.
     pub started_at: Option<Timestamp>,
     /// When its session was closed.
@@ -97,30 +102,8 @@ pub struct JobDetails {
     pub used: Used,
     /// What its summaries have used.
     pub used_by_summaries: Used,
-}
-
-/// A model-day that is done.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CompletedDay {
-    /// The agent's hash.
-    pub agent_hash: ContentHash,
-    /// The trading day.
-    pub date: Date,
-    /// The agent's name then.
-    pub agent: AgentName,
-    /// The job that did it.
-    pub job: JobId,
-}
-
-/// The newest job that an agent can be continued from.
-#[derive(Clone, Debug)]
-pub struct NewestJob {
-    /// The job.
-    pub job: JobId,
-    /// The last day that the agent completed in it.
-    pub date: Date,
-    /// The agent's state after that day, its document as stored (long strings lifted).
-    pub state: AgentState,
+    /// Its agents whose days another job has replaced, with that job.
+    pub superseded: BTreeMap<AgentName, JobId>,
 }
 
 impl Store {
@@ -166,63 +149,12 @@ impl Store {
                 let sql = format!("SELECT {JOB} FROM jobs WHERE job_id = $1");
                 let Some(mut row) = db.row(&sql, params![&id]).await? else { return Ok(None) };
                 let job = read_job(&mut row)?;
-                let mut found = [JobOverview { job, days: DayCounts::default(), used: Used::default() }];
+                let mut found = [overview(job)];
                 fill_in(db, &mut found).await?;
                 let [overview] = found;
                 Ok(Some(overview))
             }
             .boxed()
-        })
-        .await
-    }
-
-    /// Model-days from `from` to `to` that agents of this hash have completed, in jobs that no other
-    /// has replaced; by date, the newest job first. Not in jobs in which the agent had days before `from`:
-    /// it came to these days from another state.
-    ///
-    /// # Errors
-    /// A database that fails.
-    pub async fn completed_days(
-        &self,
-        agent_hash: ContentHash,
-        from: Date,
-        to: Date,
-    ) -> Result<Vec<CompletedDay>, StoreError> {
-        let sql = "SELECT d.agent_hash, d.date, d.model, d.job_id FROM job_details d
-            JOIN jobs j ON j.job_id = d.job_id
-            WHERE d.agent_hash = $1 AND d.date >= $2 AND d.date <= $3 AND d.status = 'completed'
-                AND j.superseded_by IS NULL
-                AND NOT EXISTS (SELECT 1 FROM job_details e
-                    WHERE e.job_id = d.job_id AND e.model = d.model AND e.date < $2)
-            ORDER BY d.date, j.created_at DESC, d.job_id DESC";
-        self.read(move |db| {
-            async move {
-                let rows = db.query(sql, params![agent_hash, from, to]).await?;
-                let read = |mut row: Row| {
-                    Ok(CompletedDay {
-                        agent_hash: row.get()?,
-                        date: row.get()?,
-                        agent: row.get()?,
-                        job: row.get()?,
-                    })
-                };
-                rows.into_iter().map(read).collect()
-            }
-            .boxed()
-        })
-        .await
-    }
-
-    /// The newest completed, not replaced simulation that has the agent, and where the agent stood at
-    /// its end. `None` where there is none.
-    ///
-    /// # Errors
-    /// A database that fails.
-    pub async fn newest_completed_job(&self, agent: &AgentName) -> Result<Option<NewestJob>, StoreError> {
-        let agent = agent.clone();
-        self.read(move |db| {
-            let agent = agent.clone();
-            async move { newest(db, &agent).await }.boxed()
         })
         .await
     }
@@ -238,6 +170,7 @@ impl Store {
             let job = job.clone();
             async move {
                 let deleted = db.execute("DELETE FROM jobs WHERE job_id = $1", params![&job]).await?;
+                lineage::reinstate(db).await?;
                 Ok(deleted > 0)
             }
             .boxed()
@@ -267,7 +200,7 @@ async fn jobs(
     let mut found = Vec::new();
     for mut row in statement.query(db).await? {
         let job = read_job(&mut row)?;
-        found.push(JobOverview { job, days: DayCounts::default(), used: Used::default() });
+        found.push(overview(job));
     }
     let mut page = JOBS
         .page(page, found, |item| vec![to_micros(item.job.created_at).into(), item.job.id.as_str().into()]);
@@ -275,13 +208,20 @@ async fn jobs(
     Ok(page)
 }
 
-/// How far the jobs are, and what they have used.
+/// A job whose days, costs and successors are filled in later.
+fn overview(job: JobRow) -> JobOverview {
+    JobOverview { job, days: DayCounts::default(), used: Used::default(), superseded: BTreeMap::new() }
+}
+
+/// How far the jobs are, what they have used, and what replaced them.
 async fn fill_in(db: &mut dyn Db, jobs: &mut [JobOverview]) -> Result<(), StoreError> {
     let ids: Vec<JobId> = jobs.iter().map(|item| item.job.id.clone()).collect();
     let sql = "SELECT job_id, status, count(*) FROM job_details WHERE job_id IN (?) GROUP BY job_id, status";
     let mut days = by_key(db, sql, &ids, |row| Ok((row.get()?, row.get()?))).await?;
     let mut used = used(db, &ids).await?;
+    let mut superseded = superseded(db, &ids).await?;
     for item in jobs {
+        item.superseded = superseded.remove(&item.job.id).unwrap_or_default();
         item.days = day_counts(days.remove(&item.job.id).unwrap_or_default());
         let (own, summaries) = used.remove(&item.job.id).unwrap_or_default();
         item.used = own.and(summaries);
@@ -344,7 +284,7 @@ async fn job_details(db: &mut dyn Db, id: &JobId) -> Result<Option<JobDetails>, 
         return Ok(None);
     };
     let (job, cancel_requested) = (read_job(&mut row)?, row.get()?);
-    let sql = "SELECT date, model, agent_hash, status, error, started_at, completed_at
+    let sql = "SELECT date, model, agent_hash, status, error, skipped_job, skipped_session, started_at, completed_at
         FROM job_details WHERE job_id = $1 ORDER BY date, model";
     let mut days = Vec::new();
     for mut row in db.query(sql, params![id]).await? {
@@ -354,25 +294,17 @@ async fn job_details(db: &mut dyn Db, id: &JobId) -> Result<Option<JobDetails>, 
             agent_hash: row.get()?,
             status: row.get()?,
             error: row.get()?,
+            skipped: read_skipped(&mut row)?,
             started_at: row.get()?,
             completed_at: row.get()?,
         });
     }
     let (used, used_by_summaries) = used(db, std::slice::from_ref(id)).await?.remove(id).unwrap_or_default();
-    Ok(Some(JobDetails { job, cancel_requested, days, used, used_by_summaries }))
+    let superseded = superseded(db, std::slice::from_ref(id)).await?.remove(id).unwrap_or_default();
+    Ok(Some(JobDetails { job, cancel_requested, days, used, used_by_summaries, superseded }))
 }
 
-async fn newest(db: &mut dyn Db, agent: &AgentName) -> Result<Option<NewestJob>, StoreError> {
-    let sql = "SELECT j.job_id, max(d.date) FROM jobs j JOIN job_details d ON d.job_id = j.job_id
-        WHERE d.model = $1 AND d.status = 'completed' AND j.kind = 'simulate' AND j.status = 'completed'
-            AND j.superseded_by IS NULL
-        GROUP BY j.job_id, j.created_at ORDER BY j.created_at DESC, j.job_id DESC LIMIT 1";
-    let Some(mut row) = db.row(sql, params![agent]).await? else {
-        return Ok(None);
-    };
-    let (job, date): (JobId, Date) = (row.get()?, row.get()?);
-    let state = agent_state(db, &job, agent, None)
-        .await?
-        .ok_or_else(|| StoreError::inconsistent(format!("the job {job} has left no state of {agent}")))?;
-    Ok(Some(NewestJob { job, date, state }))
+fn read_skipped(row: &mut Row) -> Result<Option<SkippedDay>, StoreError> {
+    let (job, session): (Option<JobId>, Option<SessionId>) = (row.get()?, row.get()?);
+    Ok(job.zip(session).map(|(job, session)| SkippedDay { job, session }))
 }

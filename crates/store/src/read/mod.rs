@@ -1,5 +1,6 @@
 //! What readers ask the record for. Each question is one statement or a few, on one snapshot.
 
+mod accounts;
 mod closed;
 mod counts;
 mod curves;
@@ -16,13 +17,14 @@ mod sessions;
 mod shown;
 mod steps;
 
+pub use accounts::{AccountDay, AccountDays, NewestJob};
 pub use closed::{ClosedDay, StoppedJob};
 pub use counts::Counts;
 pub use curves::{Close, JobCurves};
 pub use ended::SessionBrief;
 pub use events::{JobEvent, JobTail};
 pub use figures::Figures;
-pub use jobs::{CompletedDay, DayCounts, DayRow, JobDetails, JobFilter, JobOverview, NewestJob, Used};
+pub use jobs::{DayCounts, DayRow, JobDetails, JobFilter, JobOverview, Used};
 pub use memory::{ArchiveRow, GivenMemory, MemoryFilter, Remembered, TradeFilter};
 pub use placed::{OrderPlace, Placed};
 pub use results::{AnalysisFilter, DailyValue, ResultFilter, SessionResult};

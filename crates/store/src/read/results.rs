@@ -1,5 +1,6 @@
 //! What sessions came to.
 
+use super::accounts::all_done;
 use super::by_key;
 use super::page::{List, Page, PageRequest, number, word};
 use crate::db::{Backend, Db, Statement};
@@ -162,8 +163,9 @@ impl Store {
         .await
     }
 
-    /// Of each agent, the newest completed and not replaced simulation that has sessions in the
-    /// filter's days, by agent. Its `job` is not looked at.
+    /// Of each agent, the newest simulation that has stopped, has not been replaced for it, and in which each of
+    /// its days is done, one at least there and one at least in the filter's days; by agent. The filter's `job` is
+    /// not used.
     ///
     /// # Errors
     /// A database that fails.
@@ -199,23 +201,25 @@ async fn newest_results(
     db: &mut dyn Db,
     filter: &ResultFilter,
 ) -> Result<Vec<(AgentName, JobId)>, StoreError> {
-    let mut statement = Statement::new(
-        "SELECT s.model, s.job_id FROM trading_sessions s JOIN jobs j ON j.job_id = s.job_id
-         WHERE j.status = 'completed' AND j.superseded_by IS NULL AND j.kind = 'simulate'",
-    );
-    if let Some(from) = filter.from {
-        statement.add(" AND s.date >= ?", [from.into()]);
+    let mut statement = Statement::new("SELECT d.model, d.job_id FROM (");
+    for (at, rows) in
+        ["trading_sessions WHERE 1 = 1", "job_details WHERE status = 'skipped'"].iter().enumerate()
+    {
+        let union = if at == 0 { "" } else { " UNION " };
+        statement.add(&format!("{union}SELECT job_id, model FROM {rows}"), []);
+        if let Some(from) = filter.from {
+            statement.add(" AND date >= ?", [from.into()]);
+        }
+        if let Some(to) = filter.to {
+            statement.add(" AND date <= ?", [to.into()]);
+        }
+        if let Some(agent) = &filter.agent {
+            statement.add(" AND model = ?", [agent.into()]);
+        }
     }
-    if let Some(to) = filter.to {
-        statement.add(" AND s.date <= ?", [to.into()]);
-    }
-    if let Some(agent) = &filter.agent {
-        statement.add(" AND s.model = ?", [agent.into()]);
-    }
-    statement.add(
-        " GROUP BY s.model, s.job_id, j.created_at ORDER BY s.model, j.created_at DESC, s.job_id DESC",
-        [],
-    );
+    statement.add(") d JOIN jobs j ON j.job_id = d.job_id WHERE 1 = 1", []);
+    all_done(&mut statement);
+    statement.add(" ORDER BY d.model, j.created_at DESC, d.job_id DESC", []);
     let mut newest: Vec<(AgentName, JobId)> = Vec::new();
     for mut row in statement.query(db).await? {
         let agent: AgentName = row.get()?;

@@ -54,6 +54,7 @@ pub(crate) fn new_job(id: &str, agents: &[&str], created: i64) -> NewJob {
         parent: None,
         plan: None,
         supersedes: Vec::new(),
+        continues: Vec::new(),
         texts: Vec::new(),
         created_at: at(created),
     }

@@ -23,6 +23,7 @@ async fn add_a_job(store: &Store) {
         parent: None,
         plan: None,
         supersedes: Vec::new(),
+        continues: Vec::new(),
         texts: Vec::new(),
         created_at: from_micros(0).expect("is an instant"),
     };

@@ -9,7 +9,7 @@ use papertape_core::ports::{Queue as _, Record as _, RecordError};
 use papertape_core::record::OrderRow;
 use papertape_core::record::{
     ASSISTANTS, AttemptEnd, Commit, DayStatus, Implied, Intent, JobStatus, Lease, MessageRow, NewJob,
-    NewSession, StepEnd, Write,
+    NewSession, SessionId, SkippedDay, StepEnd, Supersession, Write,
 };
 use papertape_core::tape::{Class, Doc, OutcomeKind, State, StepPath, text};
 use papertape_store::{JobFilter, PageRequest, ResultFilter, SessionFilter, Store};
@@ -120,8 +120,8 @@ async fn a_job_is_queued_claimed_cancelled_and_resumed(place: Place) {
 
     // A job that replaces another leaves it where it is.
     let mut newer = new_job("three", &["momentum"], 3);
-    newer.supersedes = vec![one.clone()];
-    newer.days[0].skipped = Some("done before".to_owned());
+    newer.supersedes = vec![Supersession { agent: "momentum".into(), job: one.clone() }];
+    newer.days[0].skipped = Some(SkippedDay { job: one.clone(), session: SessionId(1) });
     store.enqueue(newer).await.expect("queues");
     let old = store.job(&one).await.expect("reads").expect("is there");
     assert_eq!(old.superseded_by, Some(JobId::new("three")));
@@ -213,11 +213,15 @@ async fn a_job_runs_and_is_read(place: Place) {
     let before = store.agent_state(&job, &"momentum".into(), Some(date("2012-02-01"))).await.expect("reads");
     assert!(before.is_none());
     let hash = ContentHash::of(b"momentum");
-    let done = store.completed_days(hash, date(DAYS[0]), date(DAYS[1])).await.expect("reads");
-    assert_eq!(done.len(), 2);
+    let [account] = &store.accounts_from(&"momentum".into(), hash, date(DAYS[0])).await.expect("reads")[..]
+    else {
+        panic!("there is one account")
+    };
+    assert_eq!((&account.job, account.days.len()), (&job, 2));
+    assert_eq!(account.days[0].done.as_ref().map(|done| done.session), Some(first.id));
     // Who begins a day later comes to that day from another state.
-    let done = store.completed_days(hash, date("2012-03-02"), date("2012-03-31")).await.expect("reads");
-    assert_eq!(done.len(), 0);
+    let later = store.accounts_from(&"momentum".into(), hash, date("2012-03-02")).await.expect("reads");
+    assert_eq!(later.len(), 0);
 
     // The tape and what was seen.
     let all = PageRequest::first(1000);

@@ -23,6 +23,7 @@ pub use range::{
 pub use recorded::{RecordedAnswer, RecordedDifference, RecordedRefusal};
 
 pub(super) use researched::Researched;
+pub(crate) use researched::is_full_research;
 
 use super::{Configs, Deployment, ViewError, plain};
 use crate::app::App;

@@ -25,6 +25,11 @@ pub(in crate::view) struct Researched {
     is_known: bool,
 }
 
+/// Was a session with this metadata a day of full research?
+pub(crate) fn is_full_research(metadata: Option<&str>) -> bool {
+    Researched::read(metadata).is_full()
+}
+
 impl Researched {
     /// Of metadata; without any, or of what cannot be read, nothing is known.
     pub(in crate::view) fn read(metadata: Option<&str>) -> Self {

@@ -1,0 +1,280 @@
+//! Which jobs hold an agent's account: what a new job can continue instead of running the same days again.
+
+use super::by_key;
+use crate::db::{Db, Statement};
+use crate::error::StoreError;
+use crate::record::agent_state;
+use crate::store::Store;
+use crate::value::{Row, params};
+use futures::FutureExt as _;
+use papertape_core::id::{AgentName, ContentHash, JobId};
+use papertape_core::record::{AgentState, DayStatus, SessionId, SkippedDay};
+use papertape_core::time::Date;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// An agent's days in a job that has not been replaced for it.
+#[derive(Clone, Debug)]
+pub struct AccountDays {
+    /// The job.
+    pub job: JobId,
+    /// Hash of what decides the agent's days there: see `NewDay::agent_hash`.
+    pub agent_hash: ContentHash,
+    /// The last day that counts of the job that it continues; `None` where it begins an account.
+    pub continued: Option<Date>,
+    /// Its days, oldest first.
+    pub days: Vec<AccountDay>,
+}
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccountDay {
+    /// The trading day.
+    pub date: Date,
+    /// Its status in the job.
+    pub status: DayStatus,
+    /// The job and the session in which it is done: the job's own, or another's where it was skipped.
+    pub done: Option<SkippedDay>,
+    /// Did orders expire at its close because its run ended with it?
+    pub has_expired_orders: bool,
+}
+
+/// The newest job that an agent can be continued from.
+#[derive(Clone, Debug)]
+pub struct NewestJob {
+    /// The job.
+    pub job: JobId,
+    /// The agent's last day in it.
+    pub date: Date,
+    /// The agent's state after that day, its document as stored (long strings lifted).
+    pub state: AgentState,
+}
+
+/// A row of `job_details` (`d`) whose job has not been replaced for its agent.
+pub(super) const COUNTS: &str = "NOT EXISTS (SELECT 1 FROM job_supersessions x
+    WHERE x.superseded_job = d.job_id AND x.agent = d.model)";
+
+impl Store {
+    /// The simulations in which the agent, under this hash, begins on this day and has completed one at least:
+    /// the newest first, replaced ones left out.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn accounts_from(
+        &self,
+        agent: &AgentName,
+        agent_hash: ContentHash,
+        first: Date,
+    ) -> Result<Vec<AccountDays>, StoreError> {
+        let agent = agent.clone();
+        self.read(move |db| {
+            let agent = agent.clone();
+            async move {
+                let sql = format!(
+                    "SELECT d.job_id FROM job_details d JOIN jobs j ON j.job_id = d.job_id
+                     WHERE d.agent_hash = $1 AND d.date = $2 AND d.model = $3 AND j.kind = 'simulate' AND {COUNTS}
+                         AND NOT EXISTS (SELECT 1 FROM job_details e
+                             WHERE e.job_id = d.job_id AND e.model = d.model AND e.date < $2)
+                         AND EXISTS (SELECT 1 FROM job_details c
+                             WHERE c.job_id = d.job_id AND c.model = d.model AND c.status = 'completed')
+                     ORDER BY j.created_at DESC, j.job_id DESC"
+                );
+                let rows = db.query(&sql, params![agent_hash, first, &agent]).await?;
+                let mut found = Vec::new();
+                for mut row in rows {
+                    found.extend(account_days(db, row.get()?, &agent, None).await?);
+                }
+                Ok(found)
+            }
+            .boxed()
+        })
+        .await
+    }
+
+    /// The simulations that continue the agent's account from this job, the newest first, replaced ones left
+    /// out.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn continuations_of(
+        &self,
+        job: &JobId,
+        agent: &AgentName,
+    ) -> Result<Vec<AccountDays>, StoreError> {
+        let wanted = Arc::new((job.clone(), agent.clone()));
+        self.read(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move {
+                let (job, agent) = &*wanted;
+                let sql =
+                    "SELECT k.job_id, k.date FROM job_continuations k JOIN jobs j ON j.job_id = k.job_id
+                    WHERE k.continued_job = $1 AND k.agent = $2 AND j.kind = 'simulate'
+                        AND NOT EXISTS (SELECT 1 FROM job_supersessions x
+                            WHERE x.superseded_job = k.job_id AND x.agent = k.agent)
+                    ORDER BY j.created_at DESC, j.job_id DESC";
+                let rows = db.query(sql, params![job, agent]).await?;
+                let mut found = Vec::new();
+                for mut row in rows {
+                    found.extend(account_days(db, row.get()?, agent, Some(row.get()?)).await?);
+                }
+                Ok(found)
+            }
+            .boxed()
+        })
+        .await
+    }
+
+    /// The simulations in which the agent, under this hash, has completed days from `from` to `to`, with the first
+    /// and the last of these; replaced ones left out.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn completed_spans(
+        &self,
+        agent: &AgentName,
+        agent_hash: ContentHash,
+        (from, to): (Date, Date),
+    ) -> Result<Vec<(JobId, Date, Date)>, StoreError> {
+        let agent = agent.clone();
+        self.read(move |db| {
+            let agent = agent.clone();
+            async move {
+                let sql = format!(
+                    "SELECT d.job_id, min(d.date), max(d.date) FROM job_details d JOIN jobs j ON j.job_id = d.job_id
+                     WHERE d.agent_hash = $1 AND d.date >= $2 AND d.date <= $3 AND d.model = $4
+                         AND d.status = 'completed' AND j.kind = 'simulate' AND {COUNTS}
+                     GROUP BY d.job_id, j.created_at ORDER BY j.created_at, d.job_id"
+                );
+                let rows = db.query(&sql, params![agent_hash, from, to, &agent]).await?;
+                let read = |mut row: Row| Ok((row.get()?, row.get()?, row.get()?));
+                rows.into_iter().map(read).collect()
+            }
+            .boxed()
+        })
+        .await
+    }
+
+    /// The newest simulation that has stopped, has not been replaced for the agent, and in which each of the
+    /// agent's days is done, one at least there; with the agent's state at its end. `None` where there is none.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn newest_completed_job(&self, agent: &AgentName) -> Result<Option<NewestJob>, StoreError> {
+        let agent = agent.clone();
+        self.read(move |db| {
+            let agent = agent.clone();
+            async move { newest(db, &agent).await }.boxed()
+        })
+        .await
+    }
+
+    /// The metadata of sessions as JSON, as it stands in the record; those without any are absent.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn metadata_of(
+        &self,
+        sessions: &[SessionId],
+    ) -> Result<BTreeMap<SessionId, String>, StoreError> {
+        let sessions: Arc<[SessionId]> = sessions.into();
+        self.read(move |db| {
+            let sessions = Arc::clone(&sessions);
+            async move {
+                let sql =
+                    "SELECT id, metadata FROM trading_sessions WHERE metadata IS NOT NULL AND id IN (?)";
+                let found = by_key(db, sql, &sessions, |row| row.get()).await?;
+                Ok(found.into_iter().filter_map(|(id, mut rows)| Some((id, rows.pop()?))).collect())
+            }
+            .boxed()
+        })
+        .await
+    }
+
+    /// Whether (job, agent) pairs have been replaced, and by which job: the newest one of each.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn superseded(&self, job: &JobId) -> Result<BTreeMap<AgentName, JobId>, StoreError> {
+        let jobs = [job.clone()];
+        self.read(move |db| {
+            let jobs = jobs.clone();
+            async move { Ok(superseded(db, &jobs).await?.remove(&jobs[0]).unwrap_or_default()) }.boxed()
+        })
+        .await
+    }
+}
+
+/// By job, the agents that were replaced in it, each with the newest job that did.
+pub(super) async fn superseded(
+    db: &mut dyn Db,
+    jobs: &[JobId],
+) -> Result<BTreeMap<JobId, BTreeMap<AgentName, JobId>>, StoreError> {
+    let sql = "SELECT s.superseded_job, s.agent, s.job_id FROM job_supersessions s
+        JOIN jobs j ON j.job_id = s.job_id WHERE s.superseded_job IN (?) ORDER BY j.created_at, j.job_id";
+    let found = by_key(db, sql, jobs, |row| Ok((row.get()?, row.get()?))).await?;
+    Ok(found.into_iter().map(|(job, rows)| (job, rows.into_iter().collect())).collect())
+}
+
+/// An agent's days in a job; `None` where it has none.
+async fn account_days(
+    db: &mut dyn Db,
+    job: JobId,
+    agent: &AgentName,
+    continued: Option<Date>,
+) -> Result<Option<AccountDays>, StoreError> {
+    let sql = "SELECT d.agent_hash, d.date, d.status, coalesce(d.skipped_job, s.job_id),
+            coalesce(d.skipped_session, s.id),
+            CASE WHEN EXISTS (SELECT 1 FROM orders o
+                WHERE o.session_id = coalesce(d.skipped_session, s.id) AND o.status = 'expired') THEN 1 ELSE 0 END
+        FROM job_details d LEFT JOIN trading_sessions s
+            ON s.job_id = d.job_id AND s.date = d.date AND s.model = d.model
+        WHERE d.job_id = $1 AND d.model = $2 ORDER BY d.date";
+    let mut hash = None;
+    let mut days = Vec::new();
+    for mut row in db.query(sql, params![&job, agent]).await? {
+        hash = Some(row.get()?);
+        days.push(read_day(&mut row)?);
+    }
+    Ok(hash.map(|agent_hash| AccountDays { job, agent_hash, continued, days }))
+}
+
+fn read_day(row: &mut Row) -> Result<AccountDay, StoreError> {
+    let (date, status) = (row.get()?, row.get()?);
+    let (job, session): (Option<JobId>, Option<SessionId>) = (row.get()?, row.get()?);
+    let done = job.zip(session).map(|(job, session)| SkippedDay { job, session });
+    Ok(AccountDay { date, status, done, has_expired_orders: row.get()? })
+}
+
+/// Adds the condition that every day of the agent of a row of `job_details` (`d`) is done in its job, which has
+/// stopped (`j`), and one of them in that job itself.
+pub(super) fn all_done(statement: &mut Statement) {
+    statement.add(
+        " AND j.kind = 'simulate' AND j.status NOT IN ('queued', 'running')
+          AND NOT EXISTS (SELECT 1 FROM job_details u WHERE u.job_id = d.job_id AND u.model = d.model
+              AND u.status NOT IN ('completed', 'skipped'))
+          AND EXISTS (SELECT 1 FROM trading_sessions t WHERE t.job_id = d.job_id AND t.model = d.model
+              AND t.status = 'completed')",
+        [],
+    );
+    statement.add(&format!(" AND {COUNTS}"), []);
+}
+
+async fn newest(db: &mut dyn Db, agent: &AgentName) -> Result<Option<NewestJob>, StoreError> {
+    let mut statement = Statement::default();
+    statement.add(
+        "SELECT d.job_id, max(d.date) FROM job_details d JOIN jobs j ON j.job_id = d.job_id
+         WHERE d.model = ? AND d.status = 'completed'",
+        [agent.into()],
+    );
+    all_done(&mut statement);
+    statement.add(" GROUP BY d.job_id, j.created_at ORDER BY j.created_at DESC, d.job_id DESC LIMIT 1", []);
+    let Some(mut row) = statement.query(db).await?.into_iter().next() else {
+        return Ok(None);
+    };
+    let (job, date): (JobId, Date) = (row.get()?, row.get()?);
+    let state = agent_state(db, &job, agent, Some(date)).await?.filter(|state| state.after == Some(date));
+    let state = state.ok_or_else(|| {
+        StoreError::inconsistent(format!("the job {job} has left no state of {agent} after {date}"))
+    })?;
+    Ok(Some(NewestJob { job, date, state }))
+}
