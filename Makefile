@@ -4,7 +4,7 @@
 # environment; nothing here sets or changes them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build pages test bench fmt lint doc clean cargo
+.PHONY: help run build pages test bench fmt lint doc clean cargo tools
 
 # Where rustup and `cargo install` put programs, for shells that were not told.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -12,18 +12,18 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
 
-run: cargo pages ## Build, run the demo on the bundled data, then serve
+run: tools pages ## Build, run the demo on the bundled data, then serve
 	cargo build --locked --package papertape --bin papertape
 	@cargo run --quiet --locked --package papertape --bin papertape -- run --demo
 	@cargo run --quiet --locked --package papertape --bin papertape -- serve
 
-build: cargo pages ## Build the binary (dev profile, hot crates optimised)
+build: tools pages ## Build the binary (dev profile, hot crates optimised)
 	cargo build --locked --package papertape --bin papertape
 
 pages: ## Build the pages, where something has changed (needs Node.js)
 	@bash scripts/build-web.sh
 
-test: cargo ## Run every check and test, stage by stage; some alone: make test STAGES="format rust"
+test: tools ## Run every check and test, stage by stage; some alone: make test STAGES="format rust"
 	@bash scripts/test.sh $(STAGES)
 
 bench: cargo ## Run the benchmarks (release profile); one alone: make bench BENCH=days
@@ -48,5 +48,7 @@ clean: cargo ## Remove what was built (the data directory stays)
 	cargo clean
 
 cargo:
-	@command -v cargo >/dev/null || { \
-		echo 'cargo is not there: install Rust 1.95 or later (https://rustup.rs), then try again' >&2; exit 1; }
+	@bash scripts/check-versions.sh rust
+
+tools:
+	@bash scripts/check-versions.sh rust node

@@ -138,6 +138,9 @@ pub enum RecordError {
     /// A cursor that no page has given.
     #[error("the cursor is not one that an earlier page has given")]
     BadCursor,
+    /// There is no room to write to; the sentence says what to do.
+    #[error("{0}")]
+    Full(String),
     /// The database failed.
     #[error("the database failed: {0}")]
     Database(String),

@@ -5,6 +5,7 @@ mod chat;
 mod explain;
 pub mod keys;
 mod load;
+mod mask;
 mod otlp;
 mod server;
 mod settings;
@@ -21,6 +22,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+
+use mask::{mask_urls, masked};
 
 pub use auth::{AccessToken, AuthConfig};
 pub use chat::{ChatConfig, SearchService, WebSearchConfig};
@@ -298,15 +301,21 @@ impl Config {
     /// # Errors
     /// None in practice.
     pub fn to_toml(&self) -> Result<String> {
-        Ok(toml::to_string_pretty(&self.shown())?)
+        Ok(toml::to_string_pretty(&self.shown()?)?)
     }
 
-    /// The config without the database's password.
-    #[must_use]
-    pub fn shown(&self) -> Self {
-        let mut shown = self.clone();
-        shown.database_url = shown.database_url.map(|url| without_password(&url));
-        shown
+    /// The config with the credentials of every URL masked, wherever the URL is: in a key of its own, in an argument
+    /// of a command.
+    ///
+    /// # Errors
+    /// None in practice: a masked URL is a URL.
+    pub fn shown(&self) -> Result<Self> {
+        let mut shown = serde_json::to_value(self)?;
+        mask_urls(&mut shown);
+        let mut shown: Self = serde_json::from_value(shown)?;
+        shown.database_url = self.database_url.as_deref().map(without_password);
+        shown.file.clone_from(&self.file);
+        Ok(shown)
     }
 
     fn check(&self) -> Result<()> {
@@ -349,17 +358,10 @@ fn above_zero(table: &str, keys: &[(&str, u64)]) -> Result<()> {
     }
 }
 
-/// A URL without its password, for people to read.
+/// A database's URL without its password, for people to read. Its other form, `key=value` words, is not shown.
 #[must_use]
 pub fn without_password(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return "***".to_owned() };
-    match rest.rsplit_once('@') {
-        Some((user, host)) => {
-            let user = user.split(':').next().unwrap_or_default();
-            format!("{scheme}://{user}:***@{host}")
-        }
-        None => url.to_owned(),
-    }
+    if url.contains("://") { masked(url) } else { "***".to_owned() }
 }
 
 /// Reads the files of a prompts folder, and of the folders in it: `desk/trader.en.md` is named so.

@@ -10,6 +10,7 @@ pub mod ai_trader;
 pub mod api;
 pub mod app;
 pub mod assistant;
+pub mod backup;
 pub mod cli;
 pub mod config;
 pub mod doctor;

@@ -125,6 +125,7 @@ impl From<StoreError> for RecordError {
             StoreError::BadCursor => Self::BadCursor,
             StoreError::Inconsistent(what) => Self::Inconsistent(what),
             StoreError::Database(what) => Self::Database(what),
+            full @ StoreError::Full(_) => Self::Full(full.to_string()),
             other => Self::Database(other.to_string()),
         }
     }

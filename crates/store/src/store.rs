@@ -107,6 +107,16 @@ impl Store {
         }
     }
 
+    /// Reads every page of a SQLite record that nobody writes to, and checks that it is a sound database of this
+    /// program's schema. Makes no file next to it.
+    ///
+    /// # Errors
+    /// [`StoreError::Inconsistent`] with the first problems that SQLite names; another schema; a file that cannot be
+    /// read.
+    pub fn check_file(path: &Path) -> Result<(), StoreError> {
+        sqlite::check_file(path)
+    }
+
     pub(crate) fn of(engine: Engine) -> Self {
         let hub = match &engine {
             Engine::Sqlite(_) => Hub::default(),

@@ -19,6 +19,9 @@ pub(super) const COOKIE_NAME: &str = "papertape";
 /// What everybody may see: the way in.
 const OPEN: [&str; 3] = ["/login", "/logout", "/login.css"];
 
+/// Probes without a token learn whether the server works, and nothing else.
+const PROBE: &str = "/health";
+
 /// Lets in who is known, or everybody where no token is configured.
 pub(super) async fn known_caller(State(app): State<App>, mut request: Request, next: Next) -> Response {
     if app.doorkeeper.is_open() || OPEN.contains(&request.uri().path()) {
@@ -38,7 +41,9 @@ pub(super) async fn known_caller(State(app): State<App>, mut request: Request, n
         },
     };
     let Some(caller) = caller else {
-        return if wants_page(method, headers) {
+        return if request.uri().path() == PROBE {
+            next.run(request).await
+        } else if wants_page(method, headers) {
             Redirect::to(&login_for(request.uri())).into_response()
         } else {
             ApiError::Unauthorised.into_response()

@@ -7,6 +7,8 @@ use axum::Json;
 use axum::http::header::{CONNECTION, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use papertape_core::ports::RecordError;
+use papertape_store::StoreError;
 use serde::Serialize;
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -62,13 +64,16 @@ pub enum ApiError {
     /// The body is not JSON.
     #[error("the body must be JSON, with the Content-Type application/json")]
     MediaType,
+    /// The disk of the record is full.
+    #[error("{0}")]
+    DiskFull(String),
     /// It failed here. What it was is logged, and not told.
     #[error("the server failed; its log says why")]
     Internal(anyhow::Error),
 }
 
 /// Every `error` of an [`ErrorBody`].
-const CODES: [&str; 13] = [
+const CODES: [&str; 14] = [
     "invalid_input",
     "host_not_allowed",
     "foreign_origin",
@@ -81,6 +86,7 @@ const CODES: [&str; 13] = [
     "body_too_slow",
     "unsupported_media_type",
     "too_many_streams",
+    "disk_full",
     "internal_error",
 ];
 
@@ -90,6 +96,20 @@ pub(super) fn codes() -> Object {
 }
 
 impl ApiError {
+    /// A full disk is the operator's to mend, and must not look like a fault of the server. Whichever layer met it,
+    /// it is somewhere in the chain of causes.
+    fn or_disk_full(self) -> Self {
+        let Self::Internal(cause) = &self else { return self };
+        let full = cause.chain().find_map(|cause| {
+            let store = cause.downcast_ref::<StoreError>();
+            let record = cause.downcast_ref::<RecordError>();
+            let is_full =
+                matches!(store, Some(StoreError::Full(_))) || matches!(record, Some(RecordError::Full(_)));
+            is_full.then(|| cause.to_string())
+        });
+        full.map_or(self, Self::DiskFull)
+    }
+
     fn status(&self) -> (StatusCode, &'static str) {
         match self {
             Self::Invalid(_) => (StatusCode::BAD_REQUEST, "invalid_input"),
@@ -104,6 +124,7 @@ impl ApiError {
             Self::TooSlow(_) => (StatusCode::REQUEST_TIMEOUT, "body_too_slow"),
             Self::MediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
             Self::TooManyStreams(_) => (StatusCode::TOO_MANY_REQUESTS, "too_many_streams"),
+            Self::DiskFull(_) => (StatusCode::INSUFFICIENT_STORAGE, "disk_full"),
             Self::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal_error"),
         }
     }
@@ -115,10 +136,11 @@ pub(super) struct Failure(pub(super) Arc<anyhow::Error>);
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let (status, error) = self.status();
-        let body = Json(ErrorBody { error, message: self.to_string() });
+        let this = self.or_disk_full();
+        let (status, error) = this.status();
+        let body = Json(ErrorBody { error, message: this.to_string() });
         let mut response = (status, body).into_response();
-        match &self {
+        match &this {
             Self::Unauthorised => {
                 let scheme = HeaderValue::from_static("Bearer realm=\"papertape\"");
                 response.headers_mut().insert(WWW_AUTHENTICATE, scheme);
@@ -129,7 +151,7 @@ impl IntoResponse for ApiError {
             }
             _ => {}
         }
-        if let Self::Internal(cause) = self {
+        if let Self::Internal(cause) = this {
             response.extensions_mut().insert(Failure(Arc::new(cause)));
         }
         response
@@ -190,6 +212,7 @@ mod tests {
             ApiError::TooSlow(1),
             ApiError::MediaType,
             ApiError::TooManyStreams(1),
+            ApiError::DiskFull(String::new()),
             ApiError::Internal(anyhow::anyhow!("broken")),
         ];
         for error in &all {
@@ -206,9 +229,29 @@ mod tests {
                 | ApiError::TooSlow(_)
                 | ApiError::MediaType
                 | ApiError::TooManyStreams(_)
+                | ApiError::DiskFull(_)
                 | ApiError::Internal(_) => {}
             }
         }
         assert_eq!(all.map(|error| error.status().1), CODES);
+    }
+
+    /// Goal: a write that finds the disk full answers 507 with the reason, through whichever layer it comes.
+    #[test]
+    fn a_full_disk_is_told_with_its_own_status() {
+        let full = StoreError::Full("database or disk is full".to_owned());
+        let layers = [
+            anyhow::Error::from(full.clone()),
+            anyhow::Error::from(RecordError::from(full.clone())),
+            anyhow::Error::from(full).context("the message was not stored"),
+        ];
+        for cause in layers {
+            let answer = ApiError::Internal(cause);
+            let answer = answer.or_disk_full();
+            assert_eq!(answer.status(), (StatusCode::INSUFFICIENT_STORAGE, "disk_full"));
+            assert!(answer.to_string().contains("database or disk is full"), "{answer}");
+        }
+        let other = ApiError::Internal(anyhow::anyhow!("broken")).or_disk_full();
+        assert_eq!(other.status().1, "internal_error");
     }
 }

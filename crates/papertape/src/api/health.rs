@@ -1,10 +1,26 @@
 //! `GET /health`
 
+use crate::access::Caller;
 use crate::app::App;
 use crate::view::{self, HealthAnswer, HealthState};
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::{Extension, Json};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// What a probe learns. Whoever may read also learns why.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub(super) enum HealthBody {
+    /// For callers with a token, and for everyone where no token is configured.
+    Full(HealthAnswer),
+    /// For a probe without a token.
+    Status {
+        /// Whether the server works.
+        status: HealthState,
+    },
+}
 
 /// Is the server well?
 #[utoipa::path(
@@ -12,16 +28,23 @@ use axum::http::StatusCode;
     path = "/health",
     tag = "server",
     responses(
-        (status = 200, body = HealthAnswer, description = "It does all that it is there for"),
-        (status = 503, body = HealthAnswer, description = "It does not: `problems` says why"),
+        (status = 200, body = HealthBody, description = "It does all that it is there for"),
+        (status = 503, body = HealthBody, description = "It does not: `problems` says why"),
         (status = 403, body = super::error::ErrorBody, description = "The Host header names another host")
     )
 )]
-pub(super) async fn health(State(app): State<App>) -> (StatusCode, Json<HealthAnswer>) {
+pub(super) async fn health(
+    State(app): State<App>,
+    caller: Option<Extension<Caller>>,
+) -> (StatusCode, Json<HealthBody>) {
     let health = view::health(&app).await;
     let status = match health.status {
         HealthState::Ok => StatusCode::OK,
         HealthState::Failing => StatusCode::SERVICE_UNAVAILABLE,
     };
-    (status, Json(health))
+    let is_known = caller.is_some() || app.doorkeeper.is_open();
+    (
+        status,
+        Json(if is_known { HealthBody::Full(health) } else { HealthBody::Status { status: health.status } }),
+    )
 }

@@ -17,6 +17,7 @@ const NOT_FOUND: (&str, &str, &str) = ("404", "not_found", "no session matches")
 const TOO_SLOW: (&str, &str, &str) = ("408", "body_too_slow", "the body has not come within 30 s");
 const CONFLICT: (&str, &str, &str) = ("409", "conflict", "the job is completed");
 const TOO_LARGE: (&str, &str, &str) = ("413", "body_too_large", "the body is larger than 1048576 bytes");
+const DISK_FULL: (&str, &str, &str) = ("507", "disk_full", "the disk is full (database or disk is full)");
 const MEDIA_TYPE: (&str, &str, &str) =
     ("415", "unsupported_media_type", "the body must be JSON, with the Content-Type application/json");
 
@@ -37,13 +38,23 @@ impl IntoResponses for Read {
 
 impl IntoResponses for Change {
     fn responses() -> Responses {
-        these(&[INVALID, UNAUTHORISED, FORBIDDEN, NOT_FOUND, CONFLICT])
+        these(&[INVALID, UNAUTHORISED, FORBIDDEN, NOT_FOUND, CONFLICT, DISK_FULL])
     }
 }
 
 impl IntoResponses for Send {
     fn responses() -> Responses {
-        these(&[INVALID, UNAUTHORISED, FORBIDDEN, NOT_FOUND, TOO_SLOW, CONFLICT, TOO_LARGE, MEDIA_TYPE])
+        these(&[
+            INVALID,
+            UNAUTHORISED,
+            FORBIDDEN,
+            NOT_FOUND,
+            TOO_SLOW,
+            CONFLICT,
+            TOO_LARGE,
+            MEDIA_TYPE,
+            DISK_FULL,
+        ])
     }
 }
 

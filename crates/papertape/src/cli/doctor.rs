@@ -3,7 +3,7 @@
 mod figures;
 
 use super::failure::FAILED;
-use super::output::{json, note, say};
+use super::output::{json, note, say, table, text_of};
 use super::{Common, Outcome};
 use crate::config::Config;
 use crate::doctor::{Finding, LookState, look};
@@ -25,21 +25,27 @@ pub(super) async fn doctor(common: &Common, config: Config) -> Outcome {
     if common.json {
         json(&json!({ "ok": broken == 0, "findings": found, "metrics": figures }))?;
     } else {
+        let mut checks = table(["state", "check", "~finding"]);
         for finding in &found {
-            let mark = match finding.state {
-                LookState::Ok => '✓',
-                LookState::Note => '·',
-                LookState::Broken => '✗',
+            let state = match finding.state {
+                LookState::Ok => "✓ ok",
+                LookState::Note => "· note",
+                LookState::Broken => "✗ broken",
             };
-            say(format_args!("{mark} {:<10} {}", finding.what, finding.text))?;
+            checks.add_row([state, finding.what, &finding.text]);
         }
-        for Figure { name, value } in &figures {
-            say(format_args!("  {name} {value}"))?;
+        say(text_of(&checks))?;
+        if !figures.is_empty() {
+            let mut metrics = table(["~metric", "value"]);
+            for Figure { name, value } in &figures {
+                metrics.add_row([name, value]);
+            }
+            say(format_args!("\n{}", text_of(&metrics)))?;
         }
     }
     if broken == 0 {
         return Ok(ExitCode::SUCCESS);
     }
-    note!("{broken} of {} looks found something broken", found.len());
+    note!("{broken} of {} checks failed", found.len());
     Ok(ExitCode::from(FAILED))
 }

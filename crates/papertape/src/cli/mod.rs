@@ -5,6 +5,7 @@
 
 mod actions;
 mod auth;
+mod backup;
 mod branch;
 mod cancel;
 mod chat;
@@ -120,6 +121,10 @@ enum Command {
     Profile(profile::ProfileArgs),
     /// Check that a job's record is as it was written, and print the heads of its chains
     Verify(verify::VerifyArgs),
+    /// Copy the record and its datasets, and check the copy
+    Backup(backup::BackupArgs),
+    /// Check a backup and put it into an empty data directory
+    Restore(backup::BackupArgs),
     /// Remove what need not be kept
     Cleanup(cleanup::CleanupArgs),
     /// Bring what older versions have left to the present form
@@ -174,6 +179,8 @@ async fn dispatch(cli: Cli, config: Config) -> Outcome {
         Command::Export(args) => Box::pin(export::export(common, config, args)).await,
         Command::Profile(args) => Box::pin(profile::profile(common, config, args)).await,
         Command::Verify(args) => Box::pin(verify::verify(common, config, args)).await,
+        Command::Backup(args) => Box::pin(backup::backup(common, config, args)).await,
+        Command::Restore(args) => Box::pin(backup::restore(common, config, args)).await,
         Command::Doctor => Box::pin(doctor::doctor(common, config)).await,
         Command::Auth(args) => auth::auth(common, &config, &args),
         Command::Config(args) => config::config(common, &config, &args),

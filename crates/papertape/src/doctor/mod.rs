@@ -58,6 +58,7 @@ pub async fn look(config: &Config, by_server: bool) -> Vec<Finding> {
     found.extend(data::database(config).await);
     found.push(data::listening(config, by_server));
     found.push(parts::dataset(config));
+    found.extend(parts::imported_datasets(config));
     found.extend(parts::models(config));
     found.push(parts::prompts(config));
     found.extend(parts::tools(config).await);

@@ -26,6 +26,26 @@ pub(super) fn dataset(config: &Config) -> Finding {
     }
 }
 
+/// The imported datasets: every file is read and compared with its checksum.
+pub(super) fn imported_datasets(config: &Config) -> Vec<Finding> {
+    let catalogue = Catalogue::at(config.datasets_dir());
+    let entries = match catalogue.list() {
+        Ok(entries) => entries,
+        Err(error) => return vec![Finding::broken("dataset", error.to_string())],
+    };
+    let imported = entries.iter().filter(|entry| entry.bytes > 0);
+    let damaged = imported.clone().filter_map(|entry| {
+        let error = catalogue.open(&entry.hash.to_hex()).err()?;
+        Some(Finding::broken("dataset", format!("{}: {error}", entry.name)))
+    });
+    let mut found: Vec<Finding> = damaged.collect();
+    let count = imported.count();
+    if found.is_empty() && count > 0 {
+        found.push(Finding::ok("dataset", format!("{count} imported, each with its checksum")));
+    }
+    found
+}
+
 /// Can the configured agents' models be called, and which other providers have a key? Keys are looked
 /// for, and never shown.
 pub(super) fn models(config: &Config) -> Vec<Finding> {

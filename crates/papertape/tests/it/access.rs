@@ -129,7 +129,7 @@ async fn a_token_is_needed_for_everything() {
         vec![("cookie", &cookie)],
     ];
     let in_address = format!("/jobs?token={0}&access_token={0}", desk.operate);
-    let reads = ["/jobs", "/health", "/metrics", "/access", "/openapi.json", "/docs/", "/", "/jobs/x/stream"];
+    let reads = ["/jobs", "/metrics", "/access", "/openapi.json", "/docs/", "/", "/jobs/x/stream"];
     for headers in &strangers {
         for path in reads.into_iter().chain([in_address.as_str(), "/nowhere"]) {
             let answer = desk.ask(Method::GET, path, headers).await;
@@ -139,6 +139,11 @@ async fn a_token_is_needed_for_everything() {
         }
         let answer = desk.ask(Method::POST, "/simulate/x/cancel", headers).await;
         assert_eq!(answer.status(), 401, "{headers:?}");
+        // A probe learns whether the server works: no version, no path, no name of an agent.
+        let answer = desk.ask(Method::GET, "/health", headers).await;
+        assert_eq!(answer.status(), 200, "{headers:?}");
+        let body: Value = answer.json().await.expect("JSON");
+        assert_eq!(body, serde_json::json!({ "status": "ok" }), "{headers:?}");
     }
     for (token, write) in [(&reader, 403), (&operator, 404)] {
         let headers = [("authorization", token.as_str())];

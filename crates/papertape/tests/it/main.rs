@@ -19,6 +19,7 @@ mod assistant_support;
 mod assistant_told;
 mod branch_jobs;
 mod cli_access;
+mod cli_backup;
 mod cli_chat;
 mod cli_config;
 mod cli_data;

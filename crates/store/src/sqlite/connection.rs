@@ -12,6 +12,11 @@ use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+const READ_ONLY: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+/// What has a meaning of its own in SQLite's file URIs.
+const URI_PATH: &percent_encoding::AsciiSet =
+    &percent_encoding::NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_');
+
 /// Statements kept prepared on each connection: more than the record has.
 const CACHED_STATEMENTS: usize = 192;
 /// How long to wait for another process's lock: a reader's, or a copying tool's.
@@ -61,9 +66,18 @@ pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
 
 /// Opens a connection that may not.
 pub(super) fn open_read_only(path: &Path) -> Result<Connection, StoreError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection =
-        Connection::open_with_flags(path, flags).map_err(|error| StoreError::file(path, &error))?;
+        Connection::open_with_flags(path, READ_ONLY).map_err(|error| StoreError::file(path, &error))?;
+    prepare(&connection)?;
+    Ok(connection)
+}
+
+/// Opens a file that nobody changes, without its log and without files of SQLite's next to it.
+pub(super) fn open_immutable(path: &Path) -> Result<Connection, StoreError> {
+    let path_in_uri = percent_encoding::percent_encode(path.as_os_str().as_encoded_bytes(), URI_PATH);
+    let uri = format!("file:{path_in_uri}?immutable=1");
+    let connection = Connection::open_with_flags(uri, READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
+        .map_err(|error| StoreError::file(path, &error))?;
     prepare(&connection)?;
     Ok(connection)
 }

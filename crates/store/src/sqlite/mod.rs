@@ -2,6 +2,7 @@
 
 mod connection;
 mod lock;
+mod read_source;
 mod reader;
 mod writer;
 
@@ -15,6 +16,7 @@ use futures::FutureExt as _;
 use lock::Lock;
 pub(crate) use lock::holder;
 use papertape_core::ports::BoxFuture;
+use read_source::ReadSource;
 use reader::Readers;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -30,6 +32,8 @@ pub(crate) struct Engine {
     readers: Readers,
     writer: Option<Writer>,
     _lock: Option<Lock>,
+    // Goes after the readers: it may be a copy that is removed with it.
+    _source: ReadSource,
 }
 
 impl Engine {
@@ -62,16 +66,18 @@ impl Engine {
         connection::create(path)?;
         let mut connection = connection::open(path)?;
         migrate::sqlite(&mut connection, path, migrations)?;
-        let readers = Readers::start(path)?;
+        let source = ReadSource::shared(path);
+        let readers = Readers::start(&source)?;
         let writer = Some(Writer::start(connection)?);
-        Ok(Self { path: path.to_owned(), writer, readers, _lock: Some(lock) })
+        Ok(Self { path: path.to_owned(), writer, readers, _lock: Some(lock), _source: source })
     }
 
-    /// Opens a file that is there for reading, beside the process that owns it.
+    /// Opens a file that is there for reading, next to the process that owns it.
     pub(crate) fn open_read_only(path: &Path) -> Result<Self, StoreError> {
-        let mut connection = connection::open_read_only(path)?;
-        migrate::check_sqlite(&mut connection)?;
-        Ok(Self { path: path.to_owned(), writer: None, readers: Readers::start(path)?, _lock: None })
+        let source = ReadSource::of(path)?;
+        migrate::check_sqlite(&mut source.connect()?)?;
+        let readers = Readers::start(&source)?;
+        Ok(Self { path: path.to_owned(), writer: None, readers, _lock: None, _source: source })
     }
 
     /// Runs the work in the writer's next transaction. It is under way when this returns; the future
@@ -124,6 +130,18 @@ impl Engine {
             let _ = sender.send(work(connection));
         }));
         answered(receiver)
+    }
+}
+
+/// Reads every page of a file that nobody writes to: see <https://sqlite.org/pragma.html#pragma_integrity_check>.
+pub(crate) fn check_file(path: &Path) -> Result<(), StoreError> {
+    let mut connection = connection::open_immutable(path)?;
+    migrate::check_sqlite(&mut connection)?;
+    let mut statement = connection.prepare("PRAGMA integrity_check(3)")?;
+    let problems: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    match problems.as_slice() {
+        [only] if only == "ok" => Ok(()),
+        _ => Err(StoreError::inconsistent(problems.join("; "))),
     }
 }
 

@@ -1,9 +1,8 @@
 //! A few connections that read, each with a thread of its own.
 
-use super::connection::open_read_only;
+use super::read_source::ReadSource;
 use crate::error::StoreError;
 use rusqlite::Connection;
-use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -22,13 +21,13 @@ pub(super) struct Readers {
 }
 
 impl Readers {
-    pub(super) fn start(path: &Path) -> Result<Self, StoreError> {
+    pub(super) fn start(source: &ReadSource) -> Result<Self, StoreError> {
         let (tasks, queue) = channel();
         let queue = Arc::new(Mutex::new(queue));
         let threads = (0..READERS)
             .map(|at| {
                 let queue = Arc::clone(&queue);
-                let connection = open_read_only(path)?;
+                let connection = source.connect()?;
                 std::thread::Builder::new()
                     .name(format!("papertape-reader-{at}"))
                     .spawn(move || run(connection, &queue))

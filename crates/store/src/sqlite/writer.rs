@@ -75,6 +75,7 @@ fn work(mut connection: Connection, queue: &Receiver<Box<dyn Task>>) {
     let mut is_behind = true;
     let mut up_to_date_at = connection.total_changes();
     let mut patience = IDLE;
+    let mut lags = false;
     loop {
         let next = match is_behind {
             true => queue.recv_timeout(patience),
@@ -88,25 +89,26 @@ fn work(mut connection: Connection, queue: &Receiver<Box<dyn Task>>) {
                 transact(&mut connection, group);
                 is_behind = true;
                 if connection.total_changes() - up_to_date_at >= BEHIND {
-                    while catch_up(&mut connection) {}
+                    while catch_up(&mut connection, &mut lags) {}
                     up_to_date_at = connection.total_changes();
                 }
             }
             Err(RecvTimeoutError::Timeout) => {
-                is_behind = catch_up(&mut connection);
+                is_behind = catch_up(&mut connection, &mut lags);
                 patience = Duration::ZERO;
                 up_to_date_at = connection.total_changes();
             }
             Err(RecvTimeoutError::Disconnected) => break,
         }
     }
-    while catch_up(&mut connection) {}
+    while catch_up(&mut connection, &mut lags) {}
     // Leaves one file behind instead of three.
     let _ = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
-/// Brings the index of words on. `false`: that is all for now.
-fn catch_up(connection: &mut Connection) -> bool {
+/// Brings the index of words up to date by one batch. `false`: that is all for now. A failure is logged once, until
+/// the index has moved on again.
+fn catch_up(connection: &mut Connection, lags: &mut bool) -> bool {
     let caught_up = run(connection, "BEGIN IMMEDIATE").and_then(|()| {
         let done = super::ready(Box::pin(behind::catch_up(&mut SqliteDb::new(connection), TEXTS)));
         match done {
@@ -118,10 +120,15 @@ fn catch_up(connection: &mut Connection) -> bool {
         }
     });
     match caught_up {
-        Ok(count) => count == TEXTS,
+        Ok(count) => {
+            *lags = false;
+            count == TEXTS
+        }
         Err(error) => {
             // Searches read the texts themselves meanwhile.
-            tracing::warn!(error = %error, "the index of words stays behind for now");
+            if !std::mem::replace(lags, true) {
+                tracing::warn!(error = %error, "the text index lags behind the record; searches read the texts instead");
+            }
             false
         }
     }

@@ -56,6 +56,58 @@ async fn a_file_that_is_not_there_is_not_made_by_reading() {
     assert!(matches!(missing, StoreError::File { .. }), "{missing}");
 }
 
+/// Goal: a record in a directory where SQLite can make no files is read, with all that was committed: the file by
+/// itself where its log is empty, a copy where the log holds commits, and nothing is left behind. A directory of the
+/// name stands for the one that cannot be made, also for root.
+#[tokio::test]
+async fn a_record_in_a_read_only_directory_is_read() {
+    let place = Place::sqlite();
+    let Target::Sqlite(path) = &place.target else { unreachable!("it is SQLite") };
+    let store = place.store().await;
+    store.enqueue(new_job("job", &["momentum"], 0)).await.expect("queues");
+    for with_log in [true, false] {
+        let dir = tempfile::tempdir().expect("a directory");
+        let copy = dir.path().join("tape.db");
+        if with_log {
+            // As a process that was killed leaves it.
+            std::fs::copy(path, &copy).expect("copies");
+            std::fs::copy(path.with_file_name("tape.db-wal"), dir.path().join("tape.db-wal"))
+                .expect("copies");
+        } else {
+            store.backup(&copy).await.expect("copies");
+        }
+        std::fs::create_dir(dir.path().join("tape.db-shm")).expect("makes a directory");
+        let before = names(dir.path());
+        let reader = Store::open_read_only(Target::Sqlite(copy)).await.expect("opens");
+        assert!(reader.job(&JobId::new("job")).await.expect("reads").is_some(), "log: {with_log}");
+        drop(reader);
+        assert_eq!(names(dir.path()), before);
+    }
+    let copies = format!("papertape-read-{}-", std::process::id());
+    let left = names(&std::env::temp_dir()).into_iter().filter(|name| name.starts_with(&copies)).count();
+    assert_eq!(left, 0, "no copy is left behind");
+}
+
+/// The entries of a directory but for empty files: SQLite may leave an empty log where it can make one.
+fn names(dir: &std::path::Path) -> Vec<String> {
+    let entries = std::fs::read_dir(dir).expect("is a directory").map(|entry| entry.expect("an entry"));
+    let full = entries.filter(|entry| entry.metadata().is_ok_and(|meta| meta.len() > 0));
+    let mut names: Vec<String> = full.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// Goal: an empty file is no record: whoever reads it is told so, and it stays as it is.
+#[tokio::test]
+async fn an_empty_file_is_not_a_record() {
+    let place = Place::sqlite();
+    let Target::Sqlite(path) = &place.target else { unreachable!("it is SQLite") };
+    std::fs::write(path, b"").expect("writes");
+    let error = Store::open_read_only(place.target.clone()).await.expect_err("there is nothing in it");
+    assert!(error.to_string().contains("the file is empty"), "{error}");
+    assert_eq!(path.metadata().expect("is there").len(), 0);
+}
+
 #[tokio::test]
 async fn an_acknowledged_write_is_in_the_file_after_the_last_handle_went() {
     let place = Place::sqlite();

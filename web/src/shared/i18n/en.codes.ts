@@ -15,6 +15,7 @@ export const enCodes: CodeTexts = {
     body_too_slow: 'The request came too slowly',
     unsupported_media_type: 'The request is of the wrong kind',
     too_many_streams: 'Too many lines to the server are open',
+    disk_full: 'The disk is full',
     internal_error: 'The server failed',
   },
   order: {

@@ -15,6 +15,7 @@ export const zhCodes: CodeTexts = {
     body_too_slow: '请求传送过慢',
     unsupported_media_type: '请求的类型不对',
     too_many_streams: '与服务器的连接过多',
+    disk_full: '磁盘已满',
     internal_error: '服务器出错',
   },
   order: {

@@ -1,0 +1,112 @@
+//! What readers open: the data file itself or, where SQLite cannot put its shared memory next to it (a read-only
+//! directory, a read-only disk), the file as one that nobody changes, or a copy.
+
+use super::connection::{beside, open_immutable, open_read_only};
+use crate::error::StoreError;
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+
+/// A WAL file holds frames only behind its header of 32 bytes (<https://sqlite.org/fileformat2.html#the_wal_file>).
+const WAL_HEADER_BYTES: u64 = 32;
+
+/// What readers open.
+#[derive(Debug)]
+pub(super) enum ReadSource {
+    /// The file, which its owner may be writing to.
+    Shared(PathBuf),
+    /// The file, which nobody can be writing to.
+    Immutable(PathBuf),
+    /// A copy of the file and its log, removed when this is dropped.
+    Copy(TemporaryCopy),
+}
+
+impl ReadSource {
+    pub(super) fn shared(path: &Path) -> Self {
+        Self::Shared(path.to_owned())
+    }
+
+    /// Finds out how the file can be read.
+    ///
+    /// # Errors
+    /// A file that is not there, is empty, or is not a database; a copy that cannot be made.
+    pub(super) fn of(path: &Path) -> Result<Self, StoreError> {
+        let meta = path.metadata().map_err(|error| StoreError::file(path, &error))?;
+        if meta.len() == 0 {
+            let why = "the file is empty: it is not a database; restore it from a backup, or move it away";
+            return Err(StoreError::file(path, &why));
+        }
+        match probe(&open_read_only(path)?) {
+            Ok(()) => Ok(Self::shared(path)),
+            Err(error) if !is_unwritable(&error) => Err(error.into()),
+            Err(_) if has_frames(path) => TemporaryCopy::of(path).map(Self::Copy),
+            Err(_) => Ok(Self::Immutable(path.to_owned())),
+        }
+    }
+
+    pub(super) fn connect(&self) -> Result<Connection, StoreError> {
+        match self {
+            Self::Shared(path) => open_read_only(path),
+            Self::Immutable(path) => open_immutable(path),
+            Self::Copy(copy) => open_read_only(&copy.file),
+        }
+    }
+}
+
+fn probe(connection: &Connection) -> Result<(), rusqlite::Error> {
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
+}
+
+/// Could SQLite not make or map the files that it keeps next to the data?
+fn is_unwritable(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{CannotOpen, ReadOnly, SystemIoFailure};
+    matches!(error.sqlite_error_code(), Some(CannotOpen | ReadOnly | SystemIoFailure))
+}
+
+fn has_frames(path: &Path) -> bool {
+    beside(path, "-wal").metadata().is_ok_and(|wal| wal.len() > WAL_HEADER_BYTES)
+}
+
+/// A copy of a data file and its log in the system's directory for temporary files, for its owner only.
+#[derive(Debug)]
+pub(super) struct TemporaryCopy {
+    dir: PathBuf,
+    file: PathBuf,
+}
+
+impl TemporaryCopy {
+    fn of(path: &Path) -> Result<Self, StoreError> {
+        let dir = private_dir()?;
+        // From here on the directory is removed, also where copying fails.
+        let copy = Self { file: dir.join("record.db"), dir };
+        let from_to =
+            [(path.to_owned(), copy.file.clone()), (beside(path, "-wal"), beside(&copy.file, "-wal"))];
+        for (from, to) in from_to {
+            std::fs::copy(&from, to).map_err(|error| StoreError::file(from, &error))?;
+        }
+        tracing::info!(record = %path.display(), "reading a temporary copy: the record's directory is read-only");
+        Ok(copy)
+    }
+}
+
+impl Drop for TemporaryCopy {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.dir);
+    }
+}
+
+/// A new directory that only its owner can enter.
+fn private_dir() -> Result<PathBuf, StoreError> {
+    let above = std::env::temp_dir();
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    for attempt in 0..1_000_u32 {
+        let dir = above.join(format!("papertape-read-{}-{attempt}", std::process::id()));
+        match builder.create(&dir) {
+            Ok(()) => return Ok(dir),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(StoreError::file(dir, &error)),
+        }
+    }
+    Err(StoreError::file(above, &"no directory for a temporary copy could be made"))
+}
