@@ -3,8 +3,7 @@
 //! No text of a provider or of an HTTP library is ever passed on: only the status and, where it is
 //! plainly a code (letters and underscores), the provider's error code.
 
-use genai::Error;
-use genai::webc;
+use crate::wire::bounds::{self, Bound};
 use jiff::Timestamp;
 use papertape_core::message::{CallFailure, FailureKind, Usage};
 use papertape_core::ports::AttemptFailure;
@@ -31,57 +30,17 @@ pub(crate) fn cut() -> AttemptFailure {
     plain(FailureKind::BadAnswer, "the answer broke off before its end")
 }
 
-/// What an error of the provider library stands for.
-pub(crate) fn from_library(error: &Error) -> AttemptFailure {
-    match error {
-        Error::WebModelCall { webc_error, .. } | Error::WebAdapterCall { webc_error, .. } => {
-            from_web(webc_error)
-        }
-        Error::HttpError { status, body, headers, .. } => from_status(status.as_u16(), headers, body),
-        Error::WebStream { error, .. } => from_stream(&**error),
-        Error::ChatResponse { body, .. } => from_event(body),
-        Error::ChatResponseGeneration { .. }
-        | Error::StreamParse { .. }
-        | Error::InvalidJsonResponseElement { .. }
-        | Error::NoChatResponse { .. }
-        | Error::JsonValueExt(_)
-        | Error::SerdeJson(_) => not_readable(),
-        Error::RequiresApiKey { .. }
-        | Error::NoAuthResolver { .. }
-        | Error::NoAuthData { .. }
-        | Error::Resolver { .. } => plain(FailureKind::Unauthorised, "there is no key for the provider"),
-        _ => plain(FailureKind::BadRequest, "the request cannot be put to this provider"),
-    }
+/// The answer went over a bound.
+pub(crate) fn exceeded(bound: Bound) -> AttemptFailure {
+    plain(FailureKind::BadAnswer, format!("the provider's answer is not read: it has {bound}"))
 }
 
-fn from_web(error: &webc::Error) -> AttemptFailure {
-    match error {
-        webc::Error::ResponseFailedStatus { status, body, headers } => {
-            from_status(status.as_u16(), headers, body)
-        }
-        webc::Error::Reqwest(error) => from_transport(error),
-        webc::Error::ResponseFailedNotJson { .. }
-        | webc::Error::ResponseFailedInvalidJson { .. }
-        | webc::Error::JsonValueExt(_) => not_readable(),
-    }
-}
-
-/// The library boxes what breaks a stream; what is inside decides.
-fn from_stream(error: &(dyn StdError + Send + Sync + 'static)) -> AttemptFailure {
-    if let Some(inner) = error.downcast_ref::<Error>() {
-        return from_library(inner);
-    }
-    match error.downcast_ref::<reqwest::Error>() {
-        Some(error) => from_transport(error),
-        None => not_readable(),
-    }
-}
-
-fn not_readable() -> AttemptFailure {
+pub(crate) fn not_readable() -> AttemptFailure {
     plain(FailureKind::BadAnswer, "the provider's answer cannot be read")
 }
 
-fn from_transport(error: &reqwest::Error) -> AttemptFailure {
+/// What an error of the HTTP client stands for.
+pub(crate) fn from_transport(error: &reqwest::Error) -> AttemptFailure {
     if error.is_connect() {
         let tls = sources(error).any(|source| source.downcast_ref::<rustls::Error>().is_some());
         return if tls {
@@ -111,13 +70,16 @@ fn sources<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a 
 }
 
 /// A refusal with a status.
-pub(crate) fn from_status(status: u16, headers: &HeaderMap, body: &str) -> AttemptFailure {
-    let parsed: Value = serde_json::from_str(body).unwrap_or_default();
+pub(crate) fn from_status(status: u16, headers: &HeaderMap, body: &[u8]) -> AttemptFailure {
+    let parsed: Value = match bounds::check_depth(body) {
+        Ok(()) => serde_json::from_slice(body).unwrap_or_default(),
+        Err(_) => Value::Null,
+    };
     // Gemini wraps its stream's errors in a list.
     let parsed = parsed.get(0).cloned().unwrap_or(parsed);
     let error = parsed.get("error").unwrap_or(&parsed);
     let code = code(error);
-    let kind = kind_of(status, code.as_deref(), &body.to_lowercase());
+    let kind = kind_of(status, code.as_deref(), &String::from_utf8_lossy(body).to_lowercase());
     let shown = code.map(|code| format!(" ({code})")).unwrap_or_default();
     let meaning = match (kind, status) {
         (FailureKind::Unauthorised, 402 | 429) => ": the account has no credit left",
@@ -132,6 +94,13 @@ pub(crate) fn from_status(status: u16, headers: &HeaderMap, body: &str) -> Attem
         retry_after: retry_after(headers).or_else(|| retry_delay(error)),
         ..plain(kind, format!("the provider answered {status}{shown}{meaning}"))
     }
+}
+
+/// A refusal with a status whose words are not read to their end.
+pub(crate) fn endless(status: u16, headers: &HeaderMap) -> AttemptFailure {
+    let message =
+        format!("the provider answered {status}, and its answer is not read: it has {}", Bound::ErrorBody);
+    AttemptFailure { retry_after: retry_after(headers), ..plain(FailureKind::BadAnswer, message) }
 }
 
 /// An error in the place of an answer, or in the middle of one.

@@ -17,7 +17,7 @@ use std::fmt;
 pub struct Gateway {
     providers: BTreeMap<String, Provider>,
     prices: Prices,
-    client: genai::Client,
+    client: reqwest::Client,
     has_roots: bool,
 }
 
@@ -36,10 +36,6 @@ impl Gateway {
         }
         let prices = Prices::load(config.prices.as_deref())?;
         let Http { client, has_roots } = http::build().map_err(|fault| ConfigError::Http { fault })?;
-        let client = genai::Client::builder()
-            .with_reqwest(client)
-            .build()
-            .map_err(|_| ConfigError::Http { fault: "cannot be set up".to_owned() })?;
         Ok(Self { providers, prices, client, has_roots })
     }
 

@@ -1,6 +1,10 @@
-//! The one HTTP client.
+//! The one HTTP client, and the reading of a body within bounds.
 
+use crate::wire::bounds::Bound;
+use reqwest::Response;
 use std::time::Duration;
+use tracing::dispatcher::Dispatch;
+use tracing::instrument::WithSubscriber as _;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -36,5 +40,41 @@ fn builder() -> reqwest::ClientBuilder {
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
         .tcp_nodelay(true)
+        // Nothing is decompressed, whatever other users of the library have switched on: a small body could
+        // become a large one. And one protocol of transport is enough.
+        .no_gzip()
+        .no_brotli()
+        .no_zstd()
+        .no_deflate()
+        .http1_only()
         .user_agent(concat!("papertape/", env!("CARGO_PKG_VERSION")))
+}
+
+/// Why a body was not read.
+#[derive(Debug)]
+pub enum Unread {
+    /// It is over this bound. The connection is closed.
+    Exceeded(Bound),
+    /// It broke off.
+    Failed(reqwest::Error),
+}
+
+/// Reads a whole body of at most `most` bytes. The size that its headers claim reserves nothing.
+///
+/// # Errors
+/// A body over the bound, named `bound`, or one that broke off.
+pub async fn body(mut response: Response, most: usize, bound: Bound) -> Result<Vec<u8>, Unread> {
+    let mut body = Vec::new();
+    if response.content_length().is_some_and(|claimed| claimed > most as u64) {
+        return Err(Unread::Exceeded(bound));
+    }
+    while let Some(bytes) =
+        response.chunk().with_subscriber(Dispatch::none()).await.map_err(Unread::Failed)?
+    {
+        if body.len() + bytes.len() > most {
+            return Err(Unread::Exceeded(bound));
+        }
+        body.extend_from_slice(&bytes);
+    }
+    Ok(body)
 }

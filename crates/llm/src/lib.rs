@@ -19,12 +19,13 @@ mod note;
 mod prices;
 mod provider;
 mod reply;
-mod salvage;
-mod wire;
+pub mod wire;
 
 pub use backoff::backoff;
 pub use config::{ConfigError, ModelsConfig, ProviderConfig, ProviderKind};
 pub use gateway::Gateway;
+pub use http::{Unread, body as read_body};
 pub use keys::{Key, find as find_key};
 pub use papertape_core::ports::Models;
 pub use prices::{Price, Prices};
+pub use reply::{RawReply, Stop};

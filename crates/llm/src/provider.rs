@@ -2,20 +2,21 @@
 
 use crate::config::{ConfigError, ProviderConfig, ProviderKind};
 use crate::keys::Key;
-use crate::reply::Parts;
-use crate::{failure, salvage, wire};
-use futures::StreamExt as _;
-use genai::adapter::AdapterKind;
-use genai::chat::{ChatOptions, ChatRequest, ChatStreamEvent, StreamEnd};
-use genai::embed::EmbedRequest;
-use genai::resolver::{AuthData, Endpoint};
-use genai::{Client, Headers, ModelIden, ServiceTarget};
-use papertape_core::message::{FailureKind, ModelName, ModelRequest};
+use crate::reply::RawReply;
+use crate::wire::bounds::{Bound, MAX_BODY_BYTES, MAX_ERROR_BYTES};
+use crate::wire::sse::Flow;
+use crate::wire::{self, Protocol, StreamReader, WireError, WireRequest};
+use crate::{failure, http};
+use papertape_core::message::{FailureKind, ModelRequest};
 use papertape_core::ports::{Answer, AttemptFailure, DeltaSink};
-use reqwest::Url;
+use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
+use reqwest::{Client, RequestBuilder, Response, Url};
 use secrecy::ExposeSecret as _;
 use tracing::dispatcher::Dispatch;
 use tracing::instrument::WithSubscriber as _;
+
+/// Texts whose vectors are requested at once: what comes back stays well below the bound of an answer.
+const EMBEDDINGS_AT_ONCE: usize = 32;
 
 /// A configured provider.
 pub(crate) struct Provider {
@@ -65,19 +66,20 @@ impl Provider {
         request: &ModelRequest,
         delta: Option<DeltaSink<'_>>,
     ) -> Result<Answer, Box<AttemptFailure>> {
-        let target = self.target(&request.model.model, "chat/completions")?;
-        let chat = wire::conversation(request, self.kind)?;
-        let options = wire::options(request, self.kind)?;
-        let parts = if self.stream {
-            self.streamed(client, target, chat, (&options, &request.model), delta).await?
+        let sent = wire::request(self.kind, request, self.stream)?;
+        let response = self.send(client, sent).await?;
+        // Some servers cannot stream, and answer whole.
+        let reply = if self.stream && !is_json(&response) {
+            self.streamed(response, delta).await?
         } else {
-            let parts = self.whole(client, target, chat, (&options, &request.model)).await?;
-            if let Some(delta) = delta.filter(|_| !parts.text.is_empty()) {
-                delta(&parts.text);
+            let body = whole(response).await?;
+            let reply = wire::read_whole(self.kind, &body).map_err(WireError::into_failure)?;
+            if let Some(delta) = delta.filter(|_| !reply.text.is_empty()) {
+                delta(&reply.text);
             }
-            parts
+            reply
         };
-        parts.into_answer()
+        reply.into_answer(self.kind, &request.model)
     }
 
     /// The texts' vectors, in the order of the texts. One attempt.
@@ -87,154 +89,116 @@ impl Provider {
         model: &str,
         texts: Vec<String>,
     ) -> Result<Vec<Vec<f32>>, Box<AttemptFailure>> {
-        let count = texts.len();
-        let target = self.target(model, "embeddings")?;
-        let request = EmbedRequest::new_batch(texts);
-        let answer = client.exec_embed(target, request, None).with_subscriber(silence()).await;
-        let mut found = answer.map_err(|error| Box::new(failure::from_library(&error)))?.embeddings;
-        found.sort_by_key(|embedding| embedding.index);
-        let whole = found.len() == count
-            && found.iter().zip(0..).all(|(embedding, index)| embedding.index == index)
-            && found.iter().all(|embedding| {
-                !embedding.vector.is_empty() && embedding.vector.iter().all(|number| number.is_finite())
-            });
-        if !whole {
-            let message = format!("{count} vectors were asked for, and the answer has others");
+        let mut vectors = Vec::new();
+        for texts in texts.chunks(EMBEDDINGS_AT_ONCE) {
+            let request = wire::embedding_request(self.kind, model, texts)?;
+            let body = whole(self.send(client, request).await?).await?;
+            let read = wire::read_embeddings(self.kind, &body, texts.len());
+            vectors.extend(read.map_err(WireError::into_failure)?);
+        }
+        Ok(vectors)
+    }
+
+    /// Sends a request and gives the answer that is one, its body unread.
+    async fn send(&self, client: &Client, request: WireRequest) -> Result<Response, Box<AttemptFailure>> {
+        let url = self.url_of(&request);
+        let post = client.post(url).header(CONTENT_TYPE, "application/json").body(request.body);
+        let sent = self.authorized(post)?.send().with_subscriber(silence()).await;
+        let response = sent.map_err(|error| Box::new(failure::from_transport(&error)))?;
+        let status = response.status();
+        if !status.is_success() {
+            let headers = response.headers().clone();
+            return Err(Box::new(match http::body(response, MAX_ERROR_BYTES, Bound::ErrorBody).await {
+                Ok(body) => failure::from_status(status.as_u16(), &headers, &body),
+                Err(http::Unread::Exceeded(_)) => failure::endless(status.as_u16(), &headers),
+                // What broke off is no reason to forget the status.
+                Err(http::Unread::Failed(_)) => failure::from_status(status.as_u16(), &headers, b""),
+            }));
+        }
+        let is_encoded = |encoding: &HeaderValue| encoding.as_bytes() != b"identity";
+        if response.headers().get(CONTENT_ENCODING).is_some_and(is_encoded) {
+            let message = "the provider's answer is compressed, which was not requested";
             return Err(Box::new(failure::plain(FailureKind::BadAnswer, message)));
         }
-        Ok(found.into_iter().map(|embedding| embedding.vector).collect())
+        Ok(response)
     }
 
-    async fn whole(
-        &self,
-        client: &Client,
-        target: ServiceTarget,
-        chat: ChatRequest,
-        (options, model): (&ChatOptions, &ModelName),
-    ) -> Result<Parts, Box<AttemptFailure>> {
-        match client.exec_chat(target, chat, Some(options)).with_subscriber(silence()).await {
-            Ok(response) => {
-                // Gateways answer 200 with an error in the place of an answer.
-                if let Some(body) = &response.captured_raw_body
-                    && response.content.is_empty()
-                    && body.get("error").is_some_and(|error| !error.is_null())
-                {
-                    return Err(Box::new(failure::from_event(body)));
-                }
-                Ok(Parts::new(
-                    Some(response.content),
-                    response.reasoning_content,
-                    response.stop_reason,
-                    Some(&response.usage),
-                    (self.kind, model),
-                ))
-            }
-            Err(genai::Error::ChatResponseGeneration { response_body, .. }) if self.is_chat_completions() => {
-                salvage::chat_completion(&response_body).ok_or_else(|| Box::new(unreadable()))
-            }
-            Err(error) => Err(Box::new(failure::from_library(&error))),
-        }
-    }
-
-    async fn streamed(
-        &self,
-        client: &Client,
-        target: ServiceTarget,
-        chat: ChatRequest,
-        (options, model): (&ChatOptions, &ModelName),
-        delta: Option<DeltaSink<'_>>,
-    ) -> Result<Parts, Box<AttemptFailure>> {
-        let failed = |error: genai::Error| Box::new(failure::from_library(&error));
-        let mut stream = client
-            .exec_chat_stream(target, chat, Some(options))
-            .with_subscriber(silence())
-            .await
-            .map_err(failed)?
-            .stream;
-        // The sink is called outside of the silence: its events are not the library's.
-        while let Some(event) = stream.next().with_subscriber(silence()).await {
-            match event.map_err(failed)? {
-                ChatStreamEvent::Chunk(chunk) => {
-                    if let Some(delta) = delta {
-                        delta(&chunk.content);
-                    }
-                }
-                ChatStreamEvent::End(end) => return self.ended(end, model),
-                _ => {}
-            }
-        }
-        Err(Box::new(failure::cut()))
-    }
-
-    fn ended(&self, end: StreamEnd, model: &ModelName) -> Result<Parts, Box<AttemptFailure>> {
-        // For Gemini the library reports an end even where the connection broke.
-        if self.kind == ProviderKind::Gemini && end.captured_stop_reason.is_none() {
-            return Err(Box::new(failure::cut()));
-        }
-        Ok(Parts::new(
-            end.captured_content,
-            end.captured_reasoning_content,
-            end.captured_stop_reason,
-            end.captured_usage.as_ref(),
-            (self.kind, model),
-        ))
-    }
-
-    /// `path`: what is called, where an address has to be given whole.
-    fn target(&self, model: &str, path: &str) -> Result<ServiceTarget, Box<AttemptFailure>> {
-        let auth = match &self.key {
-            Key::Found { value, .. } => AuthData::from_single(value.expose_secret()),
-            Key::NotNeeded => {
-                AuthData::RequestOverride { url: self.url_of(path), headers: Headers::default() }
-            }
+    fn authorized(&self, post: RequestBuilder) -> Result<RequestBuilder, Box<AttemptFailure>> {
+        let protocol = self.kind.protocol();
+        let post = match protocol {
+            Protocol::AnthropicMessages => post.header("anthropic-version", wire::anthropic::VERSION),
+            Protocol::ChatCompletions | Protocol::GeminiContent => post,
+        };
+        let key = match &self.key {
+            Key::Found { value, .. } => value.expose_secret(),
+            Key::NotNeeded => return Ok(post),
             Key::Missing(why) => {
                 return Err(Box::new(failure::plain(FailureKind::Unauthorised, why.clone())));
             }
         };
-        // The library takes what stands before `::` for a name of its own.
-        let name = if model.contains("::") { format!("as::{model}") } else { model.to_owned() };
-        Ok(ServiceTarget {
-            endpoint: Endpoint::from_owned(self.base_url.as_str()),
-            auth,
-            model: ModelIden::new(self.adapter(), name),
-        })
+        let (name, value) = match protocol {
+            Protocol::ChatCompletions => (AUTHORIZATION, format!("Bearer {key}")),
+            Protocol::AnthropicMessages => (HeaderName::from_static("x-api-key"), key.to_owned()),
+            Protocol::GeminiContent => (HeaderName::from_static("x-goog-api-key"), key.to_owned()),
+        };
+        let mut value =
+            HeaderValue::from_str(&value).map_err(|_| wire::refused("the key cannot be sent in a header"))?;
+        value.set_sensitive(true);
+        Ok(post.header(name, value))
     }
 
-    fn url_of(&self, path: &str) -> String {
-        let mut url = self.base_url.clone();
-        url.set_path(&format!("{}{path}", self.base_url.path()));
-        url.into()
-    }
-
-    fn is_chat_completions(&self) -> bool {
-        !matches!(self.kind, ProviderKind::Anthropic | ProviderKind::Gemini)
-    }
-
-    const fn adapter(&self) -> AdapterKind {
-        match self.kind {
-            ProviderKind::Anthropic => AdapterKind::Anthropic,
-            ProviderKind::Gemini => AdapterKind::Gemini,
-            ProviderKind::Deepseek => AdapterKind::DeepSeek,
-            ProviderKind::Groq => AdapterKind::Groq,
-            ProviderKind::Xai => AdapterKind::Xai,
-            ProviderKind::Openrouter => AdapterKind::OpenRouter,
-            ProviderKind::Mistral => AdapterKind::Mistral,
-            ProviderKind::Together => AdapterKind::Together,
-            ProviderKind::Moonshot => AdapterKind::Moonshot,
-            ProviderKind::Qwen => AdapterKind::QwenCloud,
-            ProviderKind::Openai | ProviderKind::Ollama | ProviderKind::OpenaiCompatible => {
-                AdapterKind::OpenAI
+    async fn streamed(
+        &self,
+        mut response: Response,
+        delta: Option<DeltaSink<'_>>,
+    ) -> Result<RawReply, Box<AttemptFailure>> {
+        let mut reader = StreamReader::new(self.kind);
+        let mut sink = |text: &str| {
+            if let Some(delta) = delta {
+                delta(text);
+            }
+        };
+        // The sink is called outside of the silence: its events are not the client's.
+        while let Some(bytes) = response
+            .chunk()
+            .with_subscriber(silence())
+            .await
+            .map_err(|error| Box::new(failure::from_transport(&error)))?
+        {
+            if reader.push(&bytes, &mut sink).map_err(WireError::into_failure)? == Flow::Done {
+                break;
             }
         }
+        reader.finish().map_err(WireError::into_failure)
+    }
+
+    fn url_of(&self, request: &WireRequest) -> Url {
+        let mut url = self.base_url.clone();
+        url.set_path(&format!("{}{}", self.base_url.path(), request.path));
+        if let Some((key, value)) = request.query {
+            url.query_pairs_mut().append_pair(key, value);
+        }
+        url
     }
 }
 
-/// The library's own events print answers and errors in full: nobody is to hear them.
+fn is_json(response: &Response) -> bool {
+    let kind = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+    kind.starts_with(b"application/json")
+}
+
+/// The body of an answer.
+async fn whole(response: Response) -> Result<Vec<u8>, Box<AttemptFailure>> {
+    http::body(response, MAX_BODY_BYTES, Bound::Body).await.map_err(|unread| {
+        Box::new(match unread {
+            http::Unread::Exceeded(bound) => failure::exceeded(bound),
+            http::Unread::Failed(error) => failure::from_transport(&error),
+        })
+    })
+}
+
+/// The client's own events name addresses: nobody is to hear them.
 fn silence() -> Dispatch {
     // Not a subscriber of its own: each new one makes every place that can log ask all that there are.
     Dispatch::none()
-}
-
-fn unreadable() -> AttemptFailure {
-    failure::plain(FailureKind::BadAnswer, "the provider's answer cannot be read")
 }

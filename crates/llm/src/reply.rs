@@ -1,51 +1,76 @@
-//! The provider library's answer in our types.
+//! An answer in our types, whichever protocol it came by.
 
 use crate::config::ProviderKind;
-use crate::{failure, note};
-use genai::chat::{MessageContent, StopReason, ToolCall as LibraryCall, Usage as LibraryUsage};
-use papertape_core::message::{
-    FailureKind, FinishReason, ModelName, ModelReply, ProviderNote, ToolCall, Usage,
-};
+use crate::failure;
+use crate::note::{self, NoteParts};
+use crate::wire::Count;
+use papertape_core::message::{FailureKind, FinishReason, ModelName, ModelReply, ToolCall, Usage};
 use papertape_core::ports::{Answer, AttemptFailure};
-use serde_json::{Map, Value};
+
+/// Why an answer ended, as far as it matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// It ran into a limit of tokens.
+    Length,
+    /// A filter held it back.
+    Filter,
+    /// Anything else.
+    Other,
+}
+
+impl Stop {
+    /// The reason as any of the protocols spells it.
+    #[must_use]
+    pub fn read(reason: &str) -> Self {
+        match reason {
+            "length"
+            | "max_tokens"
+            | "MAX_TOKENS"
+            | "incomplete"
+            | "model_context_window_exceeded"
+            | "model_length" => Self::Length,
+            "content_filter"
+            | "refusal"
+            | "SAFETY"
+            | "RECITATION"
+            | "BLOCKLIST"
+            | "PROHIBITED_CONTENT"
+            | "SPII"
+            | "IMAGE_SAFETY"
+            | "IMAGE_PROHIBITED_CONTENT"
+            | "IMAGE_RECITATION"
+            | "LANGUAGE" => Self::Filter,
+            _ => Self::Other,
+        }
+    }
+}
 
 /// An answer's parts, however they came.
 #[derive(Debug, Default)]
-pub(crate) struct Parts {
-    pub(crate) text: String,
-    pub(crate) reasoning: Option<String>,
-    pub(crate) tool_calls: Vec<ToolCall>,
-    pub(crate) stop: Option<StopReason>,
-    pub(crate) usage: Option<Usage>,
+pub struct RawReply {
+    /// Its text.
+    pub text: String,
+    /// Its reasoning, where the provider shows it.
+    pub reasoning: Option<String>,
+    /// Its calls, in their order.
+    pub tool_calls: Vec<ToolCall>,
+    /// Why it ended.
+    pub stop: Option<Stop>,
+    /// What it used; `None` where the provider says nothing that can be.
+    pub usage: Option<Usage>,
     /// What the provider wants back with the next request.
-    pub(crate) note: Option<ProviderNote>,
+    pub(crate) note: NoteParts,
 }
 
-impl Parts {
-    pub(crate) fn new(
-        content: Option<MessageContent>,
-        reasoning: Option<String>,
-        stop: Option<StopReason>,
-        usage: Option<&LibraryUsage>,
-        (kind, model): (ProviderKind, &ModelName),
-    ) -> Self {
-        let content = content.unwrap_or_default();
-        let note = note::of_answer(&content, reasoning.as_deref(), kind, model);
-        Self {
-            text: content.texts().concat(),
-            reasoning,
-            tool_calls: content.tool_calls().into_iter().enumerate().map(tool_call).collect(),
-            stop,
-            usage: usage.and_then(tokens),
-            note,
-        }
-    }
-
+impl RawReply {
     /// The answer, unless there is nothing in it.
-    pub(crate) fn into_answer(self) -> Result<Answer, Box<AttemptFailure>> {
+    ///
+    /// # Errors
+    /// [`FailureKind::EmptyAnswer`], with what it used.
+    pub fn into_answer(self, kind: ProviderKind, model: &ModelName) -> Result<Answer, Box<AttemptFailure>> {
         let finish = match (self.stop, self.tool_calls.is_empty()) {
-            (Some(StopReason::MaxTokens(_)), _) => FinishReason::Length,
-            (Some(StopReason::ContentFilter(_)), _) => FinishReason::ContentFilter,
+            (Some(Stop::Length), _) => FinishReason::Length,
+            (Some(Stop::Filter), _) => FinishReason::ContentFilter,
             (_, false) => FinishReason::ToolCalls,
             (_, true) => FinishReason::Stop,
         };
@@ -58,53 +83,39 @@ impl Parts {
             return Err(Box::new(failure::used(FailureKind::EmptyAnswer, message, self.usage)));
         }
         let reasoning = self.reasoning.filter(|reasoning| !reasoning.trim().is_empty());
-        let (text, tool_calls, provider) = (self.text, self.tool_calls, self.note);
+        let has_calls = !self.tool_calls.is_empty();
+        let provider = note::of_answer(self.note, (reasoning.as_deref(), has_calls), kind, model);
+        let (text, tool_calls) = (self.text, self.tool_calls);
         let reply = ModelReply { text, reasoning, tool_calls, finish, provider };
         Ok(Answer { reply, usage: self.usage })
     }
 }
 
-fn tool_call((at, call): (usize, &LibraryCall)) -> ToolCall {
-    ToolCall {
-        id: id_or_place(&call.call_id, at),
-        name: call.fn_name.clone(),
-        arguments: arguments(&call.fn_arguments),
-    }
+/// What was used: all of the counts make sense together, or nothing is known. Reasoning that is told apart
+/// from an absent total is the total.
+pub(crate) fn usage(input: Count, cached: Count, output: Count) -> Option<Usage> {
+    let (input, cached, output) = (input.get().ok()?, cached.get().ok()?, output.get().ok()?);
+    let usage = Usage {
+        input_tokens: input?,
+        cached_tokens: cached.unwrap_or(0),
+        output_tokens: output.unwrap_or(0),
+    };
+    // Every request has tokens, and what was read from a cache was read.
+    (usage.input_tokens > 0 && usage.cached_tokens <= usage.input_tokens).then_some(usage)
 }
 
-/// Some local servers give no ids; the place within the answer will do.
-pub(crate) fn id_or_place(id: &str, at: usize) -> String {
-    if id.is_empty() { format!("call_{at}") } else { id.to_owned() }
-}
-
-/// A call's arguments: an object, or a JSON string with the raw text of what is none. A call without
-/// arguments often comes with an empty text or null, and means an empty object.
-pub(crate) fn arguments(given: &Value) -> Value {
-    match given {
-        Value::Object(_) => given.clone(),
-        Value::Null => Value::Object(Map::new()),
-        Value::String(raw) if raw.trim().is_empty() => Value::Object(Map::new()),
-        Value::String(raw) => match serde_json::from_str::<Value>(raw) {
-            Ok(object @ Value::Object(_)) => object,
-            _ => given.clone(),
-        },
-        other => Value::String(other.to_string()),
+/// Adds counts of tokens that a provider gives apart.
+pub(crate) fn sum(counts: &[Count]) -> Count {
+    let mut total = Count::Absent;
+    for count in counts {
+        total = match (total, *count) {
+            (total, Count::Absent) => total,
+            (Count::Absent, count) => count,
+            (Count::Known(one), Count::Known(other)) if one + other <= crate::wire::MAX_TOKENS => {
+                Count::Known(one + other)
+            }
+            _ => Count::Impossible,
+        };
     }
-}
-
-/// What was used; `None` where the provider told nothing. Reasoning that is told apart from an absent
-/// total is the total.
-fn tokens(usage: &LibraryUsage) -> Option<Usage> {
-    let reasoning = usage.completion_tokens_details.as_ref().and_then(|details| details.reasoning_tokens);
-    let output = usage.completion_tokens.or(reasoning);
-    if usage.prompt_tokens.is_none() && output.is_none() {
-        return None;
-    }
-    let count = |tokens: Option<i32>| u64::try_from(tokens.unwrap_or(0)).unwrap_or(0);
-    let cached = usage.prompt_tokens_details.as_ref().and_then(|details| details.cached_tokens);
-    Some(Usage {
-        input_tokens: count(usage.prompt_tokens),
-        cached_tokens: count(cached),
-        output_tokens: count(output),
-    })
+    total
 }

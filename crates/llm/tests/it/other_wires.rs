@@ -142,7 +142,7 @@ async fn a_gemini_answer() {
     }
 }
 
-/// The library reports an end even where a Gemini stream broke; we do not.
+/// Gemini has no end mark but the reason for the end.
 #[tokio::test]
 async fn a_gemini_stream_without_a_reason_for_its_end_has_broken_off() {
     let answer = sse(&[("", gemini_chunk("I sell", None))]);

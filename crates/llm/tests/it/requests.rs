@@ -63,7 +63,7 @@ async fn tool_choice_is_sent_where_it_means_something() {
     assert_eq!(choices, [None, Some("required".into()), Some("none".into()), None]);
 }
 
-/// Names that the library would cut short or take apart arrive as they were written.
+/// Names with an ending that could mean something arrive as they were written.
 #[tokio::test]
 async fn model_names_arrive_whole() {
     let server = ModelServer::answering(|_| ScriptedAnswer::text("ok")).await;

@@ -84,7 +84,7 @@ impl<'a> MakeWriter<'a> for Lines {
     }
 }
 
-/// The provider library logs answers and errors in full. With everything switched on, none of that
+/// The HTTP client logs what it does. With everything switched on, none of that
 /// comes out.
 #[test]
 fn nothing_reaches_the_log() {

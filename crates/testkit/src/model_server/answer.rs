@@ -99,6 +99,10 @@ pub(super) enum Content {
     Reply(Reply),
     /// These very bytes, with this content type.
     Raw { content_type: String, text: String },
+    /// These very bytes, in pieces of 64 KiB.
+    Bytes { content_type: String, bytes: Vec<u8> },
+    /// A beginning, then the same piece again and again until the client goes away.
+    Endless { content_type: String, first: String, again: String, pause: Duration },
     /// Text that is no JSON, in the form (streamed or not) that was asked for.
     Garbage,
 }
@@ -160,6 +164,33 @@ impl ScriptedAnswer {
     pub fn raw(content_type: &str, text: impl Into<String>) -> Self {
         let content = Content::Raw { content_type: content_type.to_owned(), text: text.into() };
         Self { content, ..Self::empty() }
+    }
+
+    /// These bytes, whatever was asked.
+    #[must_use]
+    pub fn bytes(content_type: &str, bytes: Vec<u8>) -> Self {
+        let content = Content::Bytes { content_type: content_type.to_owned(), bytes };
+        Self { content, ..Self::empty() }
+    }
+
+    /// A body that never ends: `first`, then `again` as often as the client takes it.
+    #[must_use]
+    pub fn endless(content_type: &str, first: impl Into<String>, again: impl Into<String>) -> Self {
+        let (first, again) = (first.into(), again.into());
+        let content_type = content_type.to_owned();
+        Self {
+            content: Content::Endless { content_type, first, again, pause: Duration::ZERO },
+            ..Self::empty()
+        }
+    }
+
+    /// With so long between the pieces of an endless body. For measurements.
+    #[must_use]
+    pub fn dripping(mut self, every: Duration) -> Self {
+        if let Content::Endless { pause, .. } = &mut self.content {
+            *pause = every;
+        }
+        self
     }
 
     /// A refusal with this status and an error body of this code. The body's message repeats a

@@ -3,7 +3,7 @@
 
 use super::answer::{Broken, Content, Reply, ScriptedAnswer};
 use super::{Shared, lock};
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
 use axum::response::Response;
 use futures::stream;
@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub(super) fn router(shared: Arc<Shared>) -> axum::Router {
     axum::Router::new().fallback(handle).with_state(shared)
@@ -51,7 +52,7 @@ async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response
         response = response.header(name, value);
     }
     let body = Body::from_stream(stream::unfold(
-        Writing { frames, broken: answer.broken, released, watch: Some(watch) },
+        Writing { frames, again: again(&answer), broken: answer.broken, released, watch: Some(watch) },
         Writing::next,
     ));
     response.body(body).expect("scripted headers are valid")
@@ -88,13 +89,35 @@ fn embeddings(shared: &Shared, path: String, headers: Vec<(String, String)>, bod
 
 /// The bytes of the answer, in the pieces in which they are sent. A broken answer is given only its
 /// first half.
-fn frames(answer: &ScriptedAnswer, streamed: bool, with_usage: bool) -> (String, VecDeque<String>) {
+fn frames(answer: &ScriptedAnswer, streamed: bool, with_usage: bool) -> (String, VecDeque<Bytes>) {
+    let (content_type, frames) = texts(answer, streamed, with_usage);
+    match &answer.content {
+        Content::Bytes { bytes, .. } => {
+            (content_type, bytes.chunks(64 << 10).map(Bytes::copy_from_slice).collect())
+        }
+        _ => (content_type, frames.into_iter().map(Bytes::from).collect()),
+    }
+}
+
+/// What an endless answer repeats, and how long it waits before.
+fn again(answer: &ScriptedAnswer) -> Option<(Bytes, Duration)> {
+    match &answer.content {
+        Content::Endless { again, pause, .. } => Some((Bytes::from(again.clone()), *pause)),
+        _ => None,
+    }
+}
+
+fn texts(answer: &ScriptedAnswer, streamed: bool, with_usage: bool) -> (String, VecDeque<String>) {
     let sse = "text/event-stream".to_owned();
     let json = "application/json".to_owned();
     let (content_type, mut frames) = match &answer.content {
         Content::Reply(reply) if streamed => (sse, events(reply, with_usage)),
         Content::Reply(reply) => (json, halves(&whole(reply).to_string())),
         Content::Raw { content_type, text } => (content_type.clone(), halves(text)),
+        Content::Bytes { content_type, .. } => (content_type.clone(), VecDeque::new()),
+        Content::Endless { content_type, first, .. } => {
+            (content_type.clone(), VecDeque::from([first.clone()]))
+        }
         Content::Garbage if streamed => (sse, VecDeque::from(["data: {not json\n\n".to_owned()])),
         Content::Garbage => (json, halves("{not json at all")),
     };
@@ -195,19 +218,29 @@ fn chunk(delta: Value, finish: Option<&str>) -> Value {
 
 /// An answer being written.
 struct Writing {
-    frames: VecDeque<String>,
+    frames: VecDeque<Bytes>,
+    again: Option<(Bytes, Duration)>,
     broken: Broken,
     released: tokio::sync::watch::Receiver<u64>,
     watch: Option<Watch>,
 }
 
 impl Writing {
-    async fn next(mut self) -> Option<(io::Result<String>, Self)> {
+    async fn next(mut self) -> Option<(io::Result<Bytes>, Self)> {
         if let Some(frame) = self.frames.pop_front() {
-            if self.frames.is_empty() && self.broken == Broken::Not {
+            if self.frames.is_empty() && self.broken == Broken::Not && self.again.is_none() {
                 self.end();
             }
             return Some((Ok(frame), self));
+        }
+        if let Some((again, pause)) = self.again.clone() {
+            if pause.is_zero() {
+                // Otherwise nobody else of its thread would have a turn.
+                tokio::task::yield_now().await;
+            } else {
+                tokio::time::sleep(pause).await;
+            }
+            return Some((Ok(again), self));
         }
         match self.broken {
             Broken::Not => None,

@@ -40,7 +40,6 @@ const OUT_OF_REACH: &[&str] = &[
     "async-std",
     "axum",
     "deadpool-postgres",
-    "genai",
     "hyper",
     "mio",
     "reqwest",
@@ -57,7 +56,6 @@ const NOT_ASKED_FOR: &[&str] = &["fastrand", "getrandom", "rand", "uuid"];
 /// Libraries that one crate alone knows.
 const ONE_OWNER: &[(&str, &str)] = &[
     ("deadpool-postgres", "papertape-store"),
-    ("genai", "papertape-llm"),
     ("libsqlite3-sys", "papertape-store"),
     ("rusqlite", "papertape-store"),
     ("tokio-postgres", "papertape-store"),

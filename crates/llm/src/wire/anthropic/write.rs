@@ -1,0 +1,173 @@
+//! Our request in the protocol's form.
+
+use super::models::{self, Capabilities};
+use super::types::{
+    Content, Format, KnownBlock, Message, OutputConfig, Request, RequestBlock, Thinking, Tool, ToolChoice,
+};
+use crate::note::{self, NoteParts, Part};
+use crate::wire::schema::{Strictness, strict};
+use crate::wire::{Effort, refused, sendable, turns};
+use papertape_core::message::{Message as Turn, ModelRequest, ProviderNote, ToolCall, ToolChoice as Choice};
+use papertape_core::ports::AttemptFailure;
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// Under this name Anthropic has a search of its own, which would see past the day.
+const OWN_TOOL: &str = "web_search";
+/// The least that a budget of thinking may be.
+const LOW_BUDGET: u32 = 1_024;
+
+pub(in crate::wire) fn write(
+    request: &ModelRequest,
+    effort: Option<Effort>,
+    stream: bool,
+) -> Result<Request<'_>, Box<AttemptFailure>> {
+    if request.tools.iter().any(|tool| tool.name == OWN_TOOL) {
+        return Err(refused(format!(
+            "a tool cannot be called `{OWN_TOOL}`: the provider has its own of that name"
+        )));
+    }
+    let sampling = &request.sampling;
+    let capabilities = models::of(&request.model.model);
+    let (thinking, level) = effort.map_or((None, None), |effort| thinking(effort, capabilities));
+    let format = request.response_schema.as_ref().map(|schema| Format {
+        kind: "json_schema".into(),
+        schema: strict(&schema.schema, Strictness::Closed),
+    });
+    Ok(Request {
+        model: request.model.model.as_str().into(),
+        stream,
+        system: request.instructions.as_deref().map(|text| Content::Text(text.into())),
+        tools: request
+            .tools
+            .iter()
+            .map(|tool| Tool {
+                name: tool.name.as_str().into(),
+                description: tool.description.as_str().into(),
+                input_schema: Cow::Borrowed(&tool.parameters),
+            })
+            .collect(),
+        tool_choice: tool_choice(request),
+        messages: turns(&request.messages).map(|turn| message(turn, request)).collect(),
+        thinking,
+        output_config: (level.is_some() || format.is_some())
+            .then(|| OutputConfig { effort: level.map(Cow::Borrowed), format }),
+        temperature: sampling.temperature,
+        top_p: sampling.top_p,
+        stop_sequences: Cow::Borrowed(&sampling.stop),
+        // It must be said; where nobody has, it is the model's own.
+        max_tokens: sampling.max_tokens.unwrap_or(capabilities.max_tokens),
+    })
+}
+
+/// How the model is told to think, and its level of effort.
+fn thinking(effort: Effort, can: Capabilities) -> (Option<Thinking<'static>>, Option<&'static str>) {
+    if effort == Effort::None {
+        let off = Thinking { kind: "disabled".into(), ..Thinking::default() };
+        return (can.thinks.then_some(off), None);
+    }
+    let budget = if let Effort::Budget(tokens) = effort { Some(tokens) } else { None };
+    let level = match effort {
+        _ if !can.effort => None,
+        Effort::None | Effort::Budget(_) => None,
+        Effort::Minimal | Effort::Low => Some("low"),
+        Effort::Medium => Some("medium"),
+        Effort::Xhigh if can.xhigh => Some("xhigh"),
+        Effort::Max if can.max => Some("max"),
+        Effort::High | Effort::Xhigh | Effort::Max => Some("high"),
+    };
+    let thinking = if can.adaptive {
+        let display = Some("summarized".into());
+        Some(Thinking { kind: "adaptive".into(), budget_tokens: budget, display })
+    } else if !can.effort || budget.is_some() {
+        effort.budget(LOW_BUDGET).map(|tokens| Thinking {
+            kind: "enabled".into(),
+            budget_tokens: Some(tokens),
+            display: None,
+        })
+    } else {
+        None
+    };
+    (thinking, level)
+}
+
+fn tool_choice(request: &ModelRequest) -> Option<ToolChoice<'static>> {
+    let kind = match request.tool_choice {
+        Choice::Auto => return None,
+        Choice::None => "none",
+        Choice::Required => "any",
+    };
+    (!request.tools.is_empty()).then(|| ToolChoice { kind: kind.into(), name: None })
+}
+
+fn message<'a>(turn: &'a [Turn], request: &ModelRequest) -> Message<'a> {
+    let user = |content| Message { role: "user".into(), content };
+    match turn {
+        [Turn::User { content }] => user(Content::Text(content.into())),
+        [Turn::Assistant { content, tool_calls, provider }] => Message {
+            role: "assistant".into(),
+            content: assistant(content, tool_calls, provider.as_ref(), request),
+        },
+        answers => {
+            let blocks = answers.iter().filter_map(|answer| match answer {
+                Turn::Tool { call_id, content, .. } => Some(RequestBlock::Known(KnownBlock::ToolResult {
+                    tool_use_id: call_id.into(),
+                    content: Cow::Owned(Value::String(content.clone())),
+                })),
+                Turn::User { .. } | Turn::Assistant { .. } => None,
+            });
+            user(Content::Blocks(blocks.collect()))
+        }
+    }
+}
+
+fn assistant<'a>(
+    content: &'a str,
+    tool_calls: &'a [ToolCall],
+    note: Option<&ProviderNote>,
+    request: &ModelRequest,
+) -> Content<'a> {
+    let (mut blocks, after) = thinking_blocks(note::to_send(note, &request.model));
+    if blocks.is_empty() && after.is_empty() && tool_calls.is_empty() {
+        return Content::Text(content.into());
+    }
+    // What is no thinking stood where nobody knows; before the text is where the provider takes it.
+    blocks.extend(after);
+    if !content.is_empty() || tool_calls.is_empty() {
+        blocks.push(RequestBlock::Known(KnownBlock::Text { text: content.into() }));
+    }
+    blocks.extend(tool_calls.iter().map(|call| {
+        RequestBlock::Known(KnownBlock::ToolUse {
+            id: call.id.as_str().into(),
+            name: call.name.as_str().into(),
+            input: sendable(&call.arguments),
+        })
+    }));
+    Content::Blocks(blocks)
+}
+
+/// The thinking of an earlier turn, which the provider wants first and in order, and its other blocks. A
+/// signature without its text, or the other way round, is refused, and so left out.
+fn thinking_blocks(note: NoteParts) -> (Vec<RequestBlock<'static>>, Vec<RequestBlock<'static>>) {
+    let (mut blocks, mut others) = (Vec::new(), Vec::new());
+    let mut parts = note.parts.into_iter().peekable();
+    while let Some(part) = parts.next() {
+        match part {
+            Part::Signature(signature) => {
+                if let Some(Part::Reasoning(thinking)) =
+                    parts.next_if(|part| matches!(part, Part::Reasoning(_)))
+                {
+                    blocks.push(RequestBlock::Known(KnownBlock::Thinking { thinking, signature }));
+                }
+            }
+            Part::Custom(block) if is_thinking(&block) => blocks.push(RequestBlock::Other(block)),
+            Part::Custom(block) => others.push(RequestBlock::Other(block)),
+            Part::Reasoning(_) => {}
+        }
+    }
+    (blocks, others)
+}
+
+fn is_thinking(block: &Value) -> bool {
+    matches!(block.get("type").and_then(Value::as_str), Some("thinking" | "redacted_thinking"))
+}

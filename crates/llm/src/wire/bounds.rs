@@ -1,0 +1,188 @@
+//! What an answer may hold, and the reading of JSON that stays within it.
+//!
+//! The counts are made while bytes arrive and before anything is parsed. Nothing that an answer says of
+//! its own size reserves memory.
+
+use serde::de::{Deserialize, Deserializer, Error as _, SeqAccess, Visitor};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// Bytes of an answer's body, whole or streamed.
+pub const MAX_BODY_BYTES: usize = 4 << 20;
+/// Bytes of an error's body.
+pub const MAX_ERROR_BYTES: usize = 64 << 10;
+/// Bytes of one event of a stream.
+pub const MAX_EVENT_BYTES: usize = 256 << 10;
+/// Events of one stream.
+pub const MAX_EVENTS: usize = 20_000;
+/// Tool calls in one answer; each has an index below it.
+pub const MAX_TOOL_CALLS: usize = 64;
+/// Bytes of one tool call's arguments.
+pub const MAX_ARGUMENT_BYTES: usize = 256 << 10;
+/// Levels of nested JSON.
+pub const MAX_DEPTH: usize = 64;
+/// Entries of any other list that is read, such as the parts of a text.
+pub const MAX_ENTRIES: usize = 4_096;
+/// JSON values that are kept as a tree, in the arguments of all calls and in what the provider wants back.
+/// A tree takes up to a hundred times the memory of its text.
+pub const MAX_VALUES: usize = 10_000;
+
+/// A bound that an answer went over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// [`MAX_BODY_BYTES`].
+    Body,
+    /// [`MAX_ERROR_BYTES`].
+    ErrorBody,
+    /// [`MAX_EVENT_BYTES`].
+    Event,
+    /// [`MAX_EVENTS`].
+    Events,
+    /// [`MAX_TOOL_CALLS`].
+    ToolCalls,
+    /// [`MAX_TOOL_CALLS`], by an index.
+    ToolCallIndex,
+    /// [`MAX_ARGUMENT_BYTES`].
+    Arguments,
+    /// [`MAX_DEPTH`].
+    Depth,
+    /// [`MAX_ENTRIES`].
+    Entries,
+    /// [`MAX_VALUES`].
+    Values,
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Body => "a body of more than 4 MiB",
+            Self::ErrorBody => "an error of more than 64 KiB",
+            Self::Event => "an event of more than 256 KiB",
+            Self::Events => "more than 20000 events",
+            Self::ToolCalls => "more than 64 tool calls",
+            Self::ToolCallIndex => "a tool call with an index above 63",
+            Self::Arguments => "a tool call with more than 256 KiB of arguments",
+            Self::Depth => "JSON nested deeper than 64 levels",
+            Self::Entries => "a list of more than 4096 entries",
+            Self::Values => "more than 10000 JSON values in tool calls",
+        })
+    }
+}
+
+/// How deep a JSON text is nested and how many values it has, at most. Needs no valid JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Levels.
+    pub depth: usize,
+    /// Values.
+    pub values: usize,
+}
+
+/// Reads the shape of a JSON text, in one pass and without memory.
+#[must_use]
+pub fn shape(json: &[u8]) -> Shape {
+    let (mut open, mut depth, mut values) = (0_usize, 0, 1);
+    let mut bytes = json.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => {
+                while let Some(byte) = bytes.next() {
+                    match byte {
+                        b'\\' => drop(bytes.next()),
+                        b'"' => break,
+                        _ => {}
+                    }
+                }
+            }
+            b'{' | b'[' => {
+                open += 1;
+                values += 1;
+                depth = depth.max(open);
+            }
+            b'}' | b']' => open = open.saturating_sub(1),
+            b',' => values += 1,
+            _ => {}
+        }
+    }
+    Shape { depth, values }
+}
+
+/// Is the text nested no deeper than allowed?
+///
+/// # Errors
+/// [`Bound::Depth`].
+pub fn check_depth(json: &[u8]) -> Result<(), Bound> {
+    if shape(json).depth > MAX_DEPTH { Err(Bound::Depth) } else { Ok(()) }
+}
+
+/// Counts the values that an answer keeps as trees.
+#[derive(Debug, Default)]
+pub(crate) struct Trees {
+    values: usize,
+}
+
+impl Trees {
+    /// May this text be parsed into a tree?
+    pub(crate) fn admit(&mut self, json: &[u8]) -> Result<(), Bound> {
+        let shape = shape(json);
+        self.values = self.values.saturating_add(shape.values);
+        if shape.depth > MAX_DEPTH {
+            Err(Bound::Depth)
+        } else if self.values > MAX_VALUES {
+            Err(Bound::Values)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// How an error of serde says that a list was too long: found again by [`exceeded`].
+const TOO_MANY: [(&str, Bound); 2] =
+    [("papertape:tool_calls", Bound::ToolCalls), ("papertape:entries", Bound::Entries)];
+
+/// The bound that made parsing fail, where it was one.
+pub(crate) fn exceeded(error: &serde_json::Error) -> Option<Bound> {
+    let text = error.to_string();
+    TOO_MANY.iter().find(|(mark, _)| text.starts_with(mark)).map(|(_, bound)| *bound)
+}
+
+/// A list of at most [`MAX_TOOL_CALLS`]; none where it is null.
+pub(crate) fn tool_calls<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    from: D,
+) -> Result<Vec<T>, D::Error> {
+    from.deserialize_any(List { most: MAX_TOOL_CALLS, mark: TOO_MANY[0].0, of: PhantomData })
+}
+
+/// A list of at most [`MAX_ENTRIES`]; none where it is null.
+pub(crate) fn entries<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {
+    from.deserialize_any(List { most: MAX_ENTRIES, mark: TOO_MANY[1].0, of: PhantomData })
+}
+
+struct List<T> {
+    most: usize,
+    mark: &'static str,
+    of: PhantomData<T>,
+}
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for List<T> {
+    type Value = Vec<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_unit<E>(self) -> Result<Vec<T>, E> {
+        Ok(Vec::new())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
+        let mut all = Vec::new();
+        while let Some(entry) = list.next_element()? {
+            if all.len() == self.most {
+                return Err(A::Error::custom(self.mark));
+            }
+            all.push(entry);
+        }
+        Ok(all)
+    }
+}

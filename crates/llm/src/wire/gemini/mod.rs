@@ -1,0 +1,31 @@
+//! Gemini's `generateContent`.
+
+mod embed;
+mod read;
+mod types;
+mod write;
+
+pub use embed::{EmbeddingRequest, EmbeddingResponse};
+pub use read::Stream;
+pub use types::{
+    Candidate, Content, FunctionCall, FunctionDeclaration, FunctionResponse, GenerationConfig, Part,
+    PromptFeedback, ReplyCall, ReplyContent, ReplyPart, Request, Response, ThinkingConfig, Tool, Usage,
+};
+
+pub(super) use embed::{embedding_request, read_embeddings};
+pub(super) use read::read_whole;
+pub(super) use write::{path, write};
+
+/// The id of a call that came without one: it says the call's name, and is not sent back.
+fn stand_in_id(name: &str, at: usize) -> String {
+    format!("call#{name}#{at}")
+}
+
+/// An id that the provider has given, and so knows.
+fn own_id(id: &str) -> Option<&str> {
+    let stands_in = id
+        .strip_prefix("call#")
+        .and_then(|rest| rest.rsplit_once('#'))
+        .is_some_and(|(name, at)| !name.is_empty() && at.parse::<usize>().is_ok());
+    (!id.is_empty() && !stands_in).then_some(id)
+}

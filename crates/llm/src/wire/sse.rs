@@ -1,0 +1,132 @@
+//! Takes a stream apart into its events, as the HTML standard's "Server-sent events" has them, within
+//! bounds.
+
+use super::WireError;
+use super::bounds::{Bound, MAX_BODY_BYTES, MAX_EVENT_BYTES, MAX_EVENTS};
+
+/// One event.
+#[derive(Clone, Copy, Debug)]
+pub struct Event<'a> {
+    /// Its `event:` line; empty where there is none.
+    pub name: &'a str,
+    /// Its `data:` lines.
+    pub data: &'a str,
+}
+
+/// Whether a stream goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// More is expected.
+    Continue,
+    /// That was its end mark.
+    Done,
+}
+
+/// The bytes of a stream so far that are no event yet.
+#[derive(Debug, Default)]
+pub struct Splitter {
+    line: Vec<u8>,
+    name: Vec<u8>,
+    data: Vec<u8>,
+    has_data: bool,
+    /// Bytes of all lines of the event that is being read.
+    event_bytes: usize,
+    body_bytes: usize,
+    events: usize,
+    after_cr: bool,
+    begun: bool,
+}
+
+impl Splitter {
+    /// Takes the next bytes, cut anywhere, and hands on the events that they complete, until one of them is
+    /// the end.
+    ///
+    /// # Errors
+    /// A bound, or whatever `take` fails with.
+    pub fn push(
+        &mut self,
+        mut bytes: &[u8],
+        take: &mut dyn FnMut(Event<'_>) -> Result<Flow, WireError>,
+    ) -> Result<Flow, WireError> {
+        self.body_bytes = self.body_bytes.saturating_add(bytes.len());
+        if self.body_bytes > MAX_BODY_BYTES {
+            return Err(Bound::Body.into());
+        }
+        while !bytes.is_empty() {
+            if std::mem::take(&mut self.after_cr) && bytes[0] == b'\n' {
+                bytes = &bytes[1..];
+                continue;
+            }
+            let end = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+            let piece = &bytes[..end.unwrap_or(bytes.len())];
+            self.event_bytes += piece.len();
+            if self.event_bytes > MAX_EVENT_BYTES {
+                return Err(Bound::Event.into());
+            }
+            self.line.extend_from_slice(piece);
+            let Some(end) = end else { return Ok(Flow::Continue) };
+            self.after_cr = bytes[end] == b'\r';
+            bytes = &bytes[end + 1..];
+            let mut line = std::mem::take(&mut self.line);
+            let flow = self.end_line(&line, take)?;
+            line.clear();
+            self.line = line;
+            if flow == Flow::Done {
+                return Ok(flow);
+            }
+        }
+        Ok(Flow::Continue)
+    }
+
+    fn end_line(
+        &mut self,
+        mut line: &[u8],
+        take: &mut dyn FnMut(Event<'_>) -> Result<Flow, WireError>,
+    ) -> Result<Flow, WireError> {
+        if !std::mem::replace(&mut self.begun, true) {
+            line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
+        }
+        if line.is_empty() {
+            return self.end_event(take);
+        }
+        let colon = line.iter().position(|byte| *byte == b':').unwrap_or(line.len());
+        let (field, value) = line.split_at(colon);
+        let value = value.strip_prefix(b":").unwrap_or(value);
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match field {
+            b"data" => {
+                if std::mem::replace(&mut self.has_data, true) {
+                    self.data.push(b'\n');
+                }
+                self.data.extend_from_slice(value);
+            }
+            b"event" => {
+                self.name.clear();
+                self.name.extend_from_slice(value);
+            }
+            // Comments, ids and times to reconnect after, which nobody does here.
+            _ => {}
+        }
+        Ok(Flow::Continue)
+    }
+
+    fn end_event(
+        &mut self,
+        take: &mut dyn FnMut(Event<'_>) -> Result<Flow, WireError>,
+    ) -> Result<Flow, WireError> {
+        self.event_bytes = 0;
+        let flow = if std::mem::take(&mut self.has_data) {
+            self.events += 1;
+            if self.events > MAX_EVENTS {
+                return Err(Bound::Events.into());
+            }
+            let text = |bytes| std::str::from_utf8(bytes).map_err(|_| WireError::Unreadable);
+            take(Event { name: text(&self.name)?, data: text(&self.data)? })?
+        } else {
+            Flow::Continue
+        };
+        self.name.clear();
+        self.data.clear();
+        Ok(flow)
+    }
+}
