@@ -12,20 +12,10 @@ use std::collections::BTreeSet;
 
 /// One trader's days in one go.
 pub(super) struct Run {
-    /// The job that did the last of them.
+    /// The job that was requested.
     pub(super) job: JobId,
     /// What came of them.
     pub(super) range: RangeResult,
-    /// Which of them other jobs had done before.
-    before: Vec<Part>,
-}
-
-/// Days that a job did.
-#[derive(Clone)]
-struct Part {
-    job: JobId,
-    first: Date,
-    last: Date,
 }
 
 /// A job that has a trader's days, up to some day; `None`: to the last.
@@ -107,60 +97,27 @@ impl JobsOf {
         }
     }
 
-    /// What came of a job's days, by trader, those included that other jobs had done before: as one run where
-    /// the record has it as one account, else a run for each job.
+    /// What came of a job's days, by trader, those included that other jobs had done before.
     pub(super) async fn runs(&self, job: &JobId, asked: &Given<'_>) -> Result<Vec<Run>, CallFailure> {
         let (first, last, agents) = self.days(job).await?;
         let (from, to) = (asked.day("start_date")?.max(first), asked.day("end_date")?.or(last).min(last));
         let wanted = asked.text("model");
         let mut runs = Vec::new();
         for model in agents.into_iter().filter(|model| wanted.as_ref().is_none_or(|wanted| wanted == model)) {
-            let of = ResultsQuery { model: Some(model.clone()), start_date: from, ..ResultsQuery::default() };
-            let mut parts: Vec<Run> = Vec::new();
-            for Link { job, until } in self.chain(job, &model, first).await? {
-                // What a later job did is not its own any more.
-                let until = parts.last().map_or(until, |later| {
-                    let before = later.range.start_date.yesterday().ok();
-                    until.map_or(before, |until| Some(before.map_or(until, |before| before.min(until))))
-                });
-                let end_date = until.map_or(to, |until| Some(to.map_or(until, |to| to.min(until))));
-                if from.zip(end_date).is_some_and(|(from, to)| to < from) {
-                    continue;
-                }
-                let query = ResultsQuery { job_id: Some(job.to_string()), end_date, ..of.clone() };
-                let found = self.ranges(query).await?;
-                parts.extend(found.into_iter().map(|range| Run {
-                    job: job.clone(),
-                    range,
-                    before: Vec::new(),
-                }));
-            }
-            parts.reverse();
-            for part in parts.iter_mut().filter(|part| part.job != *job) {
-                part.before = vec![part.days()];
-            }
-            runs.extend(match self.whole(&parts, ResultsQuery { end_date: to, ..of }).await? {
-                Some(whole) => vec![whole],
-                None => parts,
-            });
+            let query = ResultsQuery {
+                job_id: Some(job.to_string()),
+                model: Some(model),
+                start_date: from,
+                end_date: to,
+                ..ResultsQuery::default()
+            };
+            runs.extend(self.ranges(query).await?.into_iter().map(|range| Run { job: job.clone(), range }));
         }
         if runs.is_empty() {
             let none = (format!("no session of job {job} matches"), format!("任务 {job} 没有匹配的会话"));
             return Err(missing(asked.say(none.0, none.1)));
         }
         Ok(runs)
-    }
-
-    /// The parts as one run, where the account's history, as the record has it, is made of just these.
-    async fn whole(&self, parts: &[Run], query: ResultsQuery) -> Result<Option<Run>, CallFailure> {
-        let [_, .., last] = parts else { return Ok(None) };
-        let days = |run: &RangeResult| -> Vec<(Date, String)> {
-            run.daily_portfolio_values.iter().map(|day| (day.date, day.job_id.clone())).collect()
-        };
-        let expected: Vec<_> = parts.iter().flat_map(|part| days(&part.range)).collect();
-        let found = self.ranges(query).await?.into_iter().find(|range| days(range) == expected);
-        let before = parts.iter().flat_map(|part| &part.before).cloned().collect();
-        Ok(found.map(|range| Run { job: last.job.clone(), range, before }))
     }
 }
 
@@ -170,10 +127,6 @@ pub(super) fn percent(fraction: Option<f64>) -> Option<f64> {
 }
 
 impl Run {
-    fn days(&self) -> Part {
-        Part { job: self.job.clone(), first: self.range.start_date, last: self.range.end_date }
-    }
-
     /// In short.
     pub(super) fn told(&self) -> Value {
         let (job, run) = (&self.job, &self.range);
@@ -192,9 +145,6 @@ impl Run {
             });
             found.map(|(date, gain)| json!({ "date": date, "return_pct": gain }))
         };
-        let of_before =
-            |part: &Part| json!({ "job_id": part.job, "start_date": part.first, "end_date": part.last });
-        let before: Vec<Value> = self.before.iter().map(of_before).collect();
         let metrics = &run.period_metrics;
         json!({
             "job_id": job, "model": run.model, "is_llm": run.is_llm, "start_date": run.start_date,
@@ -204,7 +154,7 @@ impl Run {
             "win_rate_pct": percent(metrics.win_rate), "costs": metrics.costs,
             "worst_day": by_return(true), "best_day": by_return(false),
             "failed_days": to_value(&run.provenance.failed_days),
-            "degraded_days": run.provenance.degraded_days.len(), "done_before": before,
+            "degraded_days": run.provenance.degraded_days.len(), "done_before": to_value(&run.done_before),
         })
     }
 }

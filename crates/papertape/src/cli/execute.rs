@@ -152,7 +152,8 @@ async fn finish(app: &App, common: &Common, job: &JobId, elsewhere: Elsewhere) -
     Ok(match status.status {
         JobStatus::Completed => {
             if status.progress.skipped == status.progress.total_model_days {
-                let jobs: BTreeSet<&str> = lines.iter().map(|line| line.look_at.0.as_str()).collect();
+                let jobs = lines.iter().flat_map(|line| &line.result.done_before);
+                let jobs: BTreeSet<&str> = jobs.map(|span| span.job_id.as_str()).collect();
                 let jobs = jobs.into_iter().collect::<Vec<_>>().join(", ");
                 note!("every day of job {job} was done before, by {jobs}");
             } else {

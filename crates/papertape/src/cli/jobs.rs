@@ -121,6 +121,9 @@ fn details(answer: &StatusAnswer, about: &JobSummary) -> Result<()> {
     if let Some(took) = answer.total_duration_seconds {
         say(format_args!("took      {}", seconds(took)))?;
     }
+    for (agent, job) in &answer.superseded {
+        say(format_args!("replaced  {agent} by job {job}"))?;
+    }
     for warning in &answer.warnings {
         say(format_args!("note      {warning}"))?;
     }
@@ -138,6 +141,7 @@ fn details(answer: &StatusAnswer, about: &JobSummary) -> Result<()> {
 fn status(job: &JobSummary) -> String {
     match &job.superseded_by {
         Some(_) => format!("{}, replaced", job.status),
+        None if !job.superseded.is_empty() => format!("{}, replaced in part", job.status),
         None => job.status.to_string(),
     }
 }

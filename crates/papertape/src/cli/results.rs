@@ -93,7 +93,8 @@ pub(super) async fn results(common: &Common, config: Config, args: ResultsArgs) 
 }
 
 fn print_day(result: &DayResult) -> Result<()> {
-    say(format_args!("{} on {}, job {}", result.model, result.date, result.job_id))?;
+    let before = if result.done_before.is_empty() { "" } else { "done before, by " };
+    say(format_args!("{} on {}, {before}job {}", result.model, result.date, result.job_id))?;
     let metrics = &result.daily_metrics;
     if let Some(end) = &result.final_position {
         let gain = metrics.return_pct.map_or_else(String::new, |pct| format!(", {pct:+.2}% on the day"));

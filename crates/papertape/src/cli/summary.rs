@@ -12,14 +12,13 @@ use papertape_core::time::Date;
 use papertape_runtime::config::SimulationConfig;
 use papertape_store::{PageRequest, ResultFilter};
 use rust_decimal::Decimal;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// What is said of a house model, once, below a table that has one.
 const HOUSE: &str = "House models are rules, no language models: they read the same data and use the same \
                      tools, and are the baseline that a model has to beat.";
 
-/// Prints what the agents of a job came to. Agents all of whose days were done before are shown with
-/// the job that did them.
+/// Prints what the agents of a job came to, with the days that other jobs did before.
 pub(super) async fn show(app: &App, job: &JobId) -> Result<Vec<Line>> {
     let lines = lines(app, job).await?;
     print(&lines)?;
@@ -28,19 +27,7 @@ pub(super) async fn show(app: &App, job: &JobId) -> Result<Vec<Line>> {
 
 /// What the agents of a job came to.
 pub(super) async fn lines(app: &App, job: &JobId) -> Result<Vec<Line>> {
-    let config = app.store.job(job).await?.and_then(|row| config(&row.config));
-    let mut lines = Vec::new();
-    let mut have: BTreeSet<String> = BTreeSet::new();
-    for line in of_job(app, job, None).await? {
-        have.insert(line.result.model.clone());
-        lines.push(line);
-    }
-    for (agent, from) in config.iter().flat_map(|config| &config.continues) {
-        if !have.contains(agent.as_str()) {
-            lines.extend(of_job(app, &from.job, Some(agent)).await?);
-        }
-    }
-    Ok(lines)
+    of_job(app, job).await
 }
 
 /// One agent's line.
@@ -82,8 +69,26 @@ pub(super) fn print(lines: &[Line]) -> Result<()> {
             "Some of it used outside tools, or was traded elsewhere: point in time unverified.".to_owned(),
         );
     }
+    below.extend(done_before(lines));
     say("")?;
     below.iter().try_for_each(|text| say(wrap(text, width(), "")))
+}
+
+/// A sentence for the days that other jobs did before, and whose they are where not all agents have the same.
+fn done_before(lines: &[Line]) -> Vec<String> {
+    let mut agents: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for line in lines {
+        for span in &line.result.done_before {
+            let days =
+                format!("{} to {} done before, by job {}", span.start_date, span.end_date, span.job_id);
+            agents.entry(days).or_default().push(&line.result.model);
+        }
+    }
+    let told = agents.into_iter().map(|(days, agents)| match agents.len() == lines.len() {
+        true => format!("{days}."),
+        false => format!("{days} ({}).", agents.join(", ")),
+    });
+    told.collect()
 }
 
 /// The figures of an agent.
@@ -154,13 +159,9 @@ fn what_it_is(result: &RangeResult, model: Option<&str>) -> String {
     }
 }
 
-/// The lines of a job's agents, or of one of them.
-async fn of_job(app: &App, job: &JobId, agent: Option<&AgentName>) -> Result<Vec<Line>> {
-    let query = ResultsQuery {
-        job_id: Some(job.to_string()),
-        model: agent.map(ToString::to_string),
-        ..ResultsQuery::default()
-    };
+/// The lines of a job's agents.
+async fn of_job(app: &App, job: &JobId) -> Result<Vec<Line>> {
+    let query = ResultsQuery { job_id: Some(job.to_string()), ..ResultsQuery::default() };
     let results = match view::results(app, query).await {
         Ok(ResultsAnswer::Range(range)) => range.results,
         // A day is not what was asked for, and nothing is a job that has not come far.
@@ -175,15 +176,14 @@ pub(super) async fn beside(app: &App, results: Vec<RangeResult>) -> Result<Vec<L
     let mut lines = Vec::new();
     for result in results {
         let agent = AgentName::new(&result.model);
-        let jobs: BTreeSet<&str> =
-            result.daily_portfolio_values.iter().map(|day| day.job_id.as_str()).collect();
         let (mut trades, mut rejected, mut cost, mut model) = (0, 0, Decimal::ZERO, None);
         let mut look_at = (JobId::new(&result.job_id), result.end_date);
-        for job in jobs {
-            let job = JobId::new(job);
+        for days in result.daily_portfolio_values.chunk_by(|one, next| one.job_id == next.job_id) {
+            let (Some(first), Some(last)) = (days.first(), days.last()) else { continue };
+            let job = JobId::new(&first.job_id);
             let filter = ResultFilter {
-                from: Some(result.start_date),
-                to: Some(result.end_date),
+                from: Some(first.date),
+                to: Some(last.date),
                 agent: Some(agent.clone()),
                 job: Some(job.clone()),
             };
@@ -194,7 +194,7 @@ pub(super) async fn beside(app: &App, results: Vec<RangeResult>) -> Result<Vec<L
                 look_at = (job.clone(), date);
             }
             let spent = app.store.spent(&job).await?;
-            let in_range = |date| date >= result.start_date && date <= result.end_date;
+            let in_range = |date| date >= first.date && date <= last.date;
             let own = spent.iter().filter(|row| row.agent == agent && in_range(row.date));
             cost += own.map(|row| row.cost_usd).sum::<Decimal>();
             let config = app.store.job(&job).await?.and_then(|row| config(&row.config));

@@ -1,10 +1,10 @@
 //! A run as it is drawn: each agent's value and state on each day, and nothing else of it. Some bytes a
 //! model-day, so that ten years of ten agents are there at once; figures are those of [`super::results`].
 
-use super::results::Researched;
+use super::results::{DoneBefore, Researched};
 use super::{Deployment, ViewError, is_llm, job_id, no_job, number};
 use crate::app::App;
-use papertape_core::id::AgentName;
+use papertape_core::id::{AgentName, JobId};
 use papertape_core::money::Money;
 use papertape_core::record::DayStatus;
 use papertape_core::time::Date;
@@ -39,6 +39,8 @@ pub struct AgentCurve {
     pub is_llm: Option<bool>,
     /// The portfolio value before the first day that is closed; `null` while none is.
     pub starting_portfolio_value: Option<f64>,
+    /// Which of the days other jobs did before, oldest first.
+    pub done_before: Vec<DoneBefore>,
     /// Cash and holdings at each close; `null` where the day is not closed.
     pub portfolio_values: Vec<Option<f64>>,
     /// How each day stands; `null` where the day is none of the agent's.
@@ -68,7 +70,11 @@ fn drawn(found: JobCurves, deployment: Deployment) -> CurvesAnswer {
     let mut agents: BTreeMap<AgentName, AgentCurve> = BTreeMap::new();
     let starts: BTreeMap<AgentName, Money> = found.starts.into_iter().collect();
     let mut at = 0;
-    for (date, agent, status) in found.days {
+    let mut done_in: BTreeMap<AgentName, Vec<(Date, JobId)>> = BTreeMap::new();
+    for (date, agent, status, job) in found.days {
+        if let Some(job) = job {
+            done_in.entry(agent.clone()).or_default().push((date, job));
+        }
         // By date: the place goes on with them.
         while dates.get(at).is_some_and(|reached| *reached < date) {
             at += 1;
@@ -77,11 +83,17 @@ fn drawn(found: JobCurves, deployment: Deployment) -> CurvesAnswer {
             model: agent.to_string(),
             is_llm: config.as_ref().and_then(|config| is_llm(config, agent)),
             starting_portfolio_value: starts.get(agent).map(|start| number(start.0)),
+            done_before: Vec::new(),
             portfolio_values: vec![None; dates.len()],
             statuses: vec![None; dates.len()],
             full_research: vec![None; dates.len()],
         });
         curve.statuses[at] = Some(status);
+    }
+    for (agent, days) in done_in {
+        if let Some(curve) = agents.get_mut(&agent) {
+            curve.done_before = DoneBefore::spans(&found.job.id, days.iter().map(|(date, job)| (*date, job)));
+        }
     }
     for close in found.closes {
         let (Some(curve), Ok(at)) = (agents.get_mut(&close.agent), dates.binary_search(&close.date)) else {

@@ -5,11 +5,11 @@ use super::job_result::{JobResult, job_result};
 use super::{Deployment, ViewError, is_llm, job_id, no_job, number, page, plain};
 use crate::app::App;
 use papertape_agents::config::AgentKind;
-use papertape_core::id::AgentName;
-use papertape_core::record::{DayStatus, JobRow, JobStatus};
+use papertape_core::id::{AgentName, JobId};
+use papertape_core::record::{DayStatus, JobStatus};
 use papertape_core::time::{Date, Timestamp};
 use papertape_runtime::config::SimulationConfig;
-use papertape_store::{DayCounts, DayRow, JobFilter, Used};
+use papertape_store::{DayCounts, DayRow, JobFilter, JobOverview, Used};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use utoipa::ToSchema;
@@ -118,8 +118,10 @@ pub struct StatusAnswer {
     pub cancel_requested: bool,
     /// The job that it branched from.
     pub parent: Option<String>,
-    /// The job that replaced it.
+    /// The job that replaced the last of its agents; `null` while the days of one of them still count.
     pub superseded_by: Option<String>,
+    /// By model: the job that replaced its days. Other agents are as they were.
+    pub superseded: BTreeMap<String, String>,
     /// Whose data it is.
     #[serde(flatten)]
     pub deployment: Deployment,
@@ -153,8 +155,10 @@ pub struct JobSummary {
     pub warnings: Vec<String>,
     /// The job that it branched from.
     pub parent: Option<String>,
-    /// The job that replaced it.
+    /// The job that replaced the last of its agents; `null` while the days of one of them still count.
     pub superseded_by: Option<String>,
+    /// By model: the job that replaced its days. Other agents are as they were.
+    pub superseded: BTreeMap<String, String>,
     /// What it simulates; `null` for another kind of job.
     pub simulation: Option<SimulationSummary>,
 }
@@ -294,8 +298,7 @@ pub async fn jobs(app: &App, query: JobsQuery) -> Result<JobsAnswer, ViewError> 
     let page = page(query.limit, query.cursor)?;
     let filter = JobFilter { kind: query.kind, status: query.status };
     let found = app.store.jobs(&filter, &page).await?;
-    let jobs: Vec<JobSummary> =
-        found.items.into_iter().map(|item| summary(item.job, progress(item.days), item.used)).collect();
+    let jobs: Vec<JobSummary> = found.items.into_iter().map(summary).collect();
     Ok(JobsAnswer { count: jobs.len(), jobs, next_cursor: found.next, deployment: Deployment::of(app) })
 }
 
@@ -305,7 +308,7 @@ pub async fn jobs(app: &App, query: JobsQuery) -> Result<JobsAnswer, ViewError> 
 /// No such job; the record's.
 pub async fn job_summary(app: &App, job: &str) -> Result<JobSummary, ViewError> {
     let found = app.store.job_overview(&job_id(job)?).await?.ok_or_else(|| no_job(job))?;
-    Ok(summary(found.job, progress(found.days), found.used))
+    Ok(summary(found))
 }
 
 /// One job, with the newest of its action log.
@@ -356,6 +359,7 @@ pub async fn status(app: &App, job: &str, query: &StatusQuery) -> Result<StatusA
         cancel_requested: details.cancel_requested,
         parent: row.parent.map(|job| job.to_string()),
         superseded_by: row.superseded_by.map(|job| job.to_string()),
+        superseded: names(details.superseded),
         deployment: Deployment::of(app),
     })
 }
@@ -379,7 +383,13 @@ fn detail(day: &DayRow) -> DayDetail {
     }
 }
 
-fn summary(row: JobRow, progress: Progress, used: Used) -> JobSummary {
+fn names(superseded: BTreeMap<AgentName, JobId>) -> BTreeMap<String, String> {
+    superseded.into_iter().map(|(agent, job)| (agent.to_string(), job.to_string())).collect()
+}
+
+fn summary(found: JobOverview) -> JobSummary {
+    let JobOverview { job: row, days, used, superseded } = found;
+    let progress = progress(days);
     JobSummary {
         job_id: row.id.to_string(),
         kind: row.kind,
@@ -394,6 +404,7 @@ fn summary(row: JobRow, progress: Progress, used: Used) -> JobSummary {
         warnings: row.warnings,
         parent: row.parent.map(|job| job.to_string()),
         superseded_by: row.superseded_by.map(|job| job.to_string()),
+        superseded: names(superseded),
         simulation: serde_json::from_value(row.config).ok().map(|config| simulation(&config)),
     }
 }

@@ -1,6 +1,9 @@
 //! The product as a whole, put together as the binary does it.
 
 mod access;
+mod account_days;
+mod account_property;
+mod account_support;
 mod api_answers;
 mod api_codes;
 mod api_errors;

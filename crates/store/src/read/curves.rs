@@ -18,8 +18,8 @@ pub struct JobCurves {
     pub job: JobRow,
     /// Has somebody asked for it to be cancelled?
     pub cancel_requested: bool,
-    /// Its model-days, by date and agent.
-    pub days: Vec<(Date, AgentName, DayStatus)>,
+    /// Its model-days, by date and agent, each with the job in which it is done where it was skipped.
+    pub days: Vec<(Date, AgentName, DayStatus, Option<JobId>)>,
     /// What each agent had before the first of its days that is closed.
     pub starts: Vec<(AgentName, Money)>,
     /// The closes, in no order.
@@ -39,6 +39,13 @@ pub struct Close {
     pub metadata: String,
 }
 
+/// The closed sessions of a job, those included in which its skipped days are done.
+const CLOSED: &str = "WITH closed (id, model, date) AS (
+    SELECT id, model, date FROM trading_sessions WHERE job_id = $1 AND completed_at IS NOT NULL
+    UNION ALL
+    SELECT skipped_session, model, date FROM job_details
+    WHERE job_id = $1 AND skipped_session IS NOT NULL)";
+
 impl Store {
     /// What is drawn of a job; `None` where there is none.
     ///
@@ -53,20 +60,22 @@ impl Store {
                 let Some(mut row) = db.row(&sql, params![&id]).await? else { return Ok(None) };
                 let (job, cancel_requested) = (read_job(&mut row)?, row.get()?);
                 let sql =
-                    "SELECT date, model, status FROM job_details WHERE job_id = $1 ORDER BY date, model";
-                let day = |mut row: Row| Ok((row.get()?, row.get()?, row.get()?));
+                    "SELECT date, model, status, skipped_job FROM job_details WHERE job_id = $1 ORDER BY date, model";
+                let day = |mut row: Row| Ok((row.get()?, row.get()?, row.get()?, row.get()?));
                 let days: Result<_, StoreError> =
                     db.query(sql, params![&id]).await?.into_iter().map(day).collect();
-                let sql = "SELECT s.model, s.starting_position FROM trading_sessions s
-                    JOIN (SELECT model, min(date) AS first FROM trading_sessions
-                        WHERE job_id = $1 AND completed_at IS NOT NULL GROUP BY model) f
-                        ON f.model = s.model AND f.first = s.date
-                    WHERE s.job_id = $1";
+                let sql = format!(
+                    "{CLOSED} SELECT s.model, s.starting_position FROM closed c JOIN trading_sessions s ON s.id = c.id
+                     JOIN (SELECT model, min(date) AS first FROM closed GROUP BY model) f
+                         ON f.model = s.model AND f.first = s.date"
+                );
                 let start = |mut row: Row| Ok((row.get()?, read_starting(row.get()?)?.portfolio_value));
                 let starts: Result<_, StoreError> =
-                    db.query(sql, params![&id]).await?.into_iter().map(start).collect();
-                let sql = "SELECT model, date, portfolio_value, metadata FROM trading_sessions
-                    WHERE job_id = $1 AND completed_at IS NOT NULL";
+                    db.query(&sql, params![&id]).await?.into_iter().map(start).collect();
+                let sql = format!(
+                    "{CLOSED} SELECT s.model, s.date, s.portfolio_value, s.metadata
+                     FROM closed c JOIN trading_sessions s ON s.id = c.id"
+                );
                 let close = |mut row: Row| {
                     Ok(Close {
                         agent: row.get()?,
@@ -76,7 +85,7 @@ impl Store {
                     })
                 };
                 let closes: Result<_, StoreError> =
-                    db.query(sql, params![&id]).await?.into_iter().map(close).collect();
+                    db.query(&sql, params![&id]).await?.into_iter().map(close).collect();
                 Ok(Some(JobCurves { job, cancel_requested, days: days?, starts: starts?, closes: closes? }))
             }
             .boxed()

@@ -3,11 +3,11 @@
 use super::super::node_times::NodeTimes;
 use super::super::reasoning::message;
 use super::super::{Configs, MessageAnswer, ViewError, number};
-use super::load::{chosen, sessions};
+use super::load::{Chosen, chain, chosen, sessions};
 use super::recorded::{RecordedAnswer, recorded};
-use super::{ReasoningLevel, trades};
+use super::{DoneBefore, ReasoningLevel, trades};
 use crate::app::App;
-use papertape_core::id::Symbol;
+use papertape_core::id::{JobId, Symbol};
 use papertape_core::provenance::{DataQuality, Degradation, Research, SampleQuality, extract};
 use papertape_core::record::{DayStatus, OrderRow, PositionRow};
 use papertape_core::time::Date;
@@ -25,8 +25,10 @@ pub struct DayResult {
     pub date: Date,
     /// The agent.
     pub model: String,
-    /// The job.
+    /// The job that did it.
     pub job_id: String,
+    /// The day, where another job did it before the one whose result it is; else empty.
+    pub done_before: Vec<DoneBefore>,
     /// Before the day; `null` until the session is closed, as all that its close writes.
     pub starting_position: Option<StartingHoldings>,
     /// Against the day before.
@@ -276,9 +278,17 @@ pub(super) async fn results(
     level: ReasoningLevel,
 ) -> Result<Vec<DayResult>, ViewError> {
     let mut results = Vec::new();
-    for (agent, job) in chosen(app, filter).await? {
-        for session in sessions(app, (&agent, &job), (filter.from, filter.to)).await? {
-            results.push(result(app, configs, session, level).await?);
+    for Chosen { agent, job, from } in chosen(app, filter).await? {
+        // The newest job that has the day: this one, or the one that did it before.
+        for (done_in, to) in chain(app, configs, (&agent, &job), (from, filter.to)).await? {
+            let found = sessions(app, (&agent, &done_in), (from, to)).await?;
+            let is_found = !found.is_empty();
+            for session in found {
+                results.push(result(app, configs, (&job, session), level).await?);
+            }
+            if is_found {
+                break;
+            }
         }
     }
     Ok(results)
@@ -287,7 +297,7 @@ pub(super) async fn results(
 async fn result(
     app: &App,
     configs: &mut Configs,
-    session: SessionResult,
+    (job, session): (&JobId, SessionResult),
     level: ReasoningLevel,
 ) -> Result<DayResult, ViewError> {
     let Placed { actions, orders } = app.store.placed(session.id).await?;
@@ -320,6 +330,7 @@ async fn result(
         date: session.date,
         model: session.agent.to_string(),
         job_id: session.job.to_string(),
+        done_before: DoneBefore::spans(job, std::iter::once((session.date, &session.job))),
         starting_position: starting(&session),
         daily_metrics: daily_metrics(&session, continued),
         trades,

@@ -144,6 +144,7 @@ mod tests {
         RangeResult {
             model: model.to_owned(),
             job_id: "job".to_owned(),
+            done_before: Vec::new(),
             is_llm: None,
             start_date: date,
             end_date: date,

@@ -5,20 +5,37 @@ use crate::app::App;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::time::Date;
 use papertape_store::{ClosedDay, Page, PageRequest, ResultFilter, SessionResult};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// Sessions are read in pages of this many.
 const PAGE: u32 = 200;
 
-/// The jobs that count, by agent: the one that is asked for, or each agent's newest completed one.
-pub(super) async fn chosen(app: &App, filter: &ResultFilter) -> Result<Vec<(AgentName, JobId)>, ViewError> {
-    let Some(job) = &filter.job else { return Ok(app.store.newest_results(filter).await?) };
+/// The job that counts for an agent.
+pub(super) struct Chosen {
+    pub(super) agent: AgentName,
+    pub(super) job: JobId,
+    /// The first day that is wanted: of a job that is requested, not before its own first.
+    pub(super) from: Option<Date>,
+}
+
+/// The jobs that count, by agent: the requested one, or each agent's newest completed one.
+pub(super) async fn chosen(app: &App, filter: &ResultFilter) -> Result<Vec<Chosen>, ViewError> {
+    let Some(job) = &filter.job else {
+        let newest = app.store.newest_results(filter).await?.into_iter();
+        return Ok(newest.map(|(agent, job)| Chosen { agent, job, from: filter.from }).collect());
+    };
     let Some(details) = app.store.job_details(job).await? else {
         return Err(ViewError::NotFound(format!("there is no job {job}")));
     };
-    let agents: BTreeSet<AgentName> = details.days.into_iter().map(|day| day.agent).collect();
+    let mut first: BTreeMap<AgentName, Date> = BTreeMap::new();
+    for day in details.days {
+        first.entry(day.agent).and_modify(|first| *first = day.date.min(*first)).or_insert(day.date);
+    }
     let wanted = |agent: &AgentName| filter.agent.as_ref().is_none_or(|wanted| wanted == agent);
-    Ok(agents.into_iter().filter(wanted).map(|agent| (agent, job.clone())).collect())
+    let chosen = first.into_iter().filter(|(agent, _)| wanted(agent));
+    Ok(chosen
+        .map(|(agent, first)| Chosen { agent, job: job.clone(), from: filter.from.max(Some(first)) })
+        .collect())
 }
 
 /// All sessions of one agent in one job that lie in the filter's days, by day.

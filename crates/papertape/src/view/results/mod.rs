@@ -18,7 +18,8 @@ pub use day::{
 pub use head::{DecisionAnswer, NeighbourAnswer, SessionHeadAnswer, session_head};
 pub use kept::KeptResults;
 pub use range::{
-    DailyPortfolioValue, FullResearch, Metrics, RangeProvenance, RangeReasoning, RangeResult, Span,
+    DailyPortfolioValue, DoneBefore, FullResearch, Metrics, RangeProvenance, RangeReasoning, RangeResult,
+    Span,
 };
 pub use recorded::{RecordedAnswer, RecordedDifference, RecordedRefusal};
 

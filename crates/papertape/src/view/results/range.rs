@@ -2,7 +2,7 @@
 
 use super::super::{Configs, MessageAnswer, ViewError, number, reasoning::message};
 use super::kept::Key;
-use super::load::{self, chain, chosen};
+use super::load::{self, Chosen, chain, chosen};
 use super::{Baselines, ReasoningLevel, Researched, baseline::Beside, trades};
 use crate::app::App;
 use papertape_core::broker::MarketProfile;
@@ -27,8 +27,11 @@ const MOST_CONVERSATIONS: usize = 500;
 pub struct RangeResult {
     /// The agent.
     pub model: String,
-    /// The job that did the last of the days.
+    /// The job whose result it is.
     pub job_id: String,
+    /// Which of the days other jobs did before: those that this job skipped and, where no job was requested,
+    /// those that it continues. Oldest first.
+    pub done_before: Vec<DoneBefore>,
     /// `false`: a rule-based house model, no language model.
     pub is_llm: Option<bool>,
     /// The first day.
@@ -69,6 +72,34 @@ pub struct DailyPortfolioValue {
     pub full_research: bool,
     /// The job that did it.
     pub job_id: String,
+}
+
+/// Days that another job did before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct DoneBefore {
+    /// The job.
+    pub job_id: String,
+    /// The first of the days.
+    pub start_date: Date,
+    /// The last of them.
+    pub end_date: Date,
+}
+
+impl DoneBefore {
+    /// The days that other jobs than this one did, put together by job, from the job of each day, oldest first.
+    pub(in crate::view) fn spans<'a>(
+        own: &JobId,
+        days: impl Iterator<Item = (Date, &'a JobId)>,
+    ) -> Vec<Self> {
+        let mut spans: Vec<Self> = Vec::new();
+        for (date, job) in days.filter(|(_, job)| *job != own) {
+            match spans.last_mut() {
+                Some(span) if span.job_id == job.as_str() => span.end_date = date,
+                _ => spans.push(Self { job_id: job.to_string(), start_date: date, end_date: date }),
+            }
+        }
+        spans
+    }
 }
 
 /// The figures of a period. Returns are fractions: 0.01 is one percent. `null` where the numbers cannot
@@ -209,12 +240,9 @@ pub(super) async fn results(
     let mut results = Vec::new();
     let mut beside = Beside::default();
     let mut conversations = 0;
-    for (agent, job) in chosen(app, filter).await? {
-        let days = (filter.from, filter.to);
-        let chain = match filter.job {
-            Some(_) => vec![(job.clone(), filter.to)],
-            None => chain(app, configs, (&agent, &job), days).await?,
-        };
+    for Chosen { agent, job, from } in chosen(app, filter).await? {
+        let days = (from, filter.to);
+        let chain = chain(app, configs, (&agent, &job), days).await?;
         let dataset = match configs.of(app, &job).await? {
             Some(config) => app.services.datasets.open(config.dataset.hash).ok(),
             None => None,
@@ -229,7 +257,7 @@ pub(super) async fn results(
             continue;
         }
         let mut closed = Vec::new();
-        for day in load::closed(app, &agent, filter.from, &chain).await? {
+        for day in load::closed(app, &agent, from, &chain).await? {
             closed.push(close(app, day).await?);
         }
         if level == ReasoningLevel::Full {
@@ -301,6 +329,7 @@ async fn result(
     Ok(RangeResult {
         model: agent.to_string(),
         job_id: job.to_string(),
+        done_before: DoneBefore::spans(job, days.iter().map(|day| (day.day.date, &day.day.job))),
         is_llm: configs.is_llm(app, job, agent).await?,
         start_date: first.day.date,
         end_date: last.day.date,
