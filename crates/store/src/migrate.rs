@@ -223,6 +223,9 @@ pub(crate) fn back_up(connection: &Connection, path: &Path, version: i64) -> Res
 }
 
 #[cfg(test)]
+mod accounts_tests;
+
+#[cfg(test)]
 mod tests {
     //! What a migration must never do is lose what is there, so each case starts from a file with a
     //! row in it.

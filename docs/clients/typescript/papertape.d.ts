@@ -20,6 +20,7 @@ export interface Simulation {
   seed?: number;
   summaries?: boolean;
   replace_existing?: boolean;
+  rerun_degraded?: boolean;
 }
 
 export interface Queued extends Deployment {

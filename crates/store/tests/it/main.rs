@@ -1,5 +1,6 @@
 //! The record on both databases: what is told in `story` holds on either.
 
+mod accounts;
 mod actions;
 mod branch;
 mod chats;

@@ -83,11 +83,14 @@ function Strip({ jobId, agent, token, days, scale, onMonth }: StripProps) {
       days.map((day) => ({
         ...cellOf(day, scale),
         label: told(day, t, word, format),
-        ...(onMonth ? {} : { href: address('/app/runs/{job}/{date}/{model}', { job: jobId, date: day.date, model }) }),
+        ...(onMonth ? {} : { href: address('/app/runs/{job}/{date}/{model}', { job: day.doneIn ?? jobId, date: day.date, model }) }),
       })),
     [days, scale, onMonth, jobId, model, t, word, format],
   )
-  const open = useCallback((date: string) => void navigate({ to: '/app/runs/$jobId/$date/$model', params: { jobId, date, model } }), [navigate, jobId, model])
+  const open = useCallback(
+    (date: string) => void navigate({ to: '/app/runs/$jobId/$date/$model', params: { jobId: days.find((day) => day.date === date)?.doneIn ?? jobId, date, model } }),
+    [navigate, days, jobId, model],
+  )
   return (
     <div className="pair">
       <span className="row">

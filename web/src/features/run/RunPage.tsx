@@ -77,7 +77,7 @@ function Run({ jobId }: { jobId: string }) {
   return (
     <div className="page">
       <Head job={job} line={line} stopping={curves.data?.cancel_requested ?? false} onBranch={() => branch(true)} />
-      <Notices job={job} line={line} />
+      <Notices job={job} line={line} curves={curves.data} />
       <Tabs<Tab>
         label={t('run.tabs')}
         value={tab}
@@ -180,8 +180,11 @@ function Head({ job, line, stopping, onBranch }: HeadProps) {
   )
 }
 
-function Notices({ job, line }: { job: Job; line: string }) {
+function Notices({ job, line, curves }: { job: Job; line: string; curves: Curves | undefined }) {
   const t = useText()
+  const format = useFormat()
+  const before = (curves?.agents ?? []).flatMap((agent) => agent.done_before.map((days) => ({ agent: agent.model, ...days })))
+  const superseded = job.superseded_by ? [] : Object.entries(job.superseded)
   return (
     <>
       {line === 'broken' && <Note kind="warn" title={t('live.broken')}>{t('live.broken.why')}</Note>}
@@ -195,6 +198,30 @@ function Notices({ job, line }: { job: Job; line: string }) {
           <Link to="/app/runs/$jobId" params={{ jobId: job.superseded_by }}>
             {t('run.superseded.by')}
           </Link>
+        </Note>
+      )}
+      {superseded.length > 0 && (
+        <Note kind="warn" title={t('run.superseded.part')}>
+          {superseded.map(([agent, by]) => (
+            <p key={agent}>
+              {agent}:{' '}
+              <Link to="/app/runs/$jobId" params={{ jobId: by }}>
+                {t('run.superseded.by')}
+              </Link>
+            </p>
+          ))}
+        </Note>
+      )}
+      {before.length > 0 && (
+        <Note title={t('run.done.before')}>
+          {before.map(({ agent, job_id: by, start_date: first, end_date: last }) => (
+            <p key={`${agent} ${first}`}>
+              {t('run.done.before.by', { agent, span: format.span(first, last) })}{' '}
+              <Link to="/app/runs/$jobId" params={{ jobId: by }} className="mono">
+                {by.slice(0, 13)}…
+              </Link>
+            </p>
+          ))}
         </Note>
       )}
       {job.warnings.length > 0 && (

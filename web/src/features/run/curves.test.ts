@@ -9,6 +9,7 @@ const agent = (model: string, part: Partial<AgentCurve> = {}): AgentCurve => ({
   model,
   is_llm: false,
   starting_portfolio_value: 100,
+  done_before: [],
   portfolio_values: [110, 99, null],
   statuses: ['completed', 'completed', 'queued'],
   full_research: [true, false, null],
@@ -91,4 +92,12 @@ it('lists what was booked in order, and leaves out days without a trade', () => 
     { date: '2012-10-01', session_id: 1, positions: [position(1, 'buy')] },
   ] as never)
   expect(rows.map((row) => [row.session.date, row.position.action_id])).toEqual([['2012-10-01', 1], ['2012-10-03', 1], ['2012-10-03', 2]])
+})
+
+it('draws skipped days with what came of them, and knows the run that did them', () => {
+  const one = agent('a', { statuses: ['skipped', 'skipped', 'completed'], portfolio_values: [110, 99, 108.9], done_before: [{ job_id: 'before', start_date: '2012-10-01', end_date: '2012-10-02' }] })
+  const days = daysOf(one, curves().dates)
+  expect(days.map((day) => day.doneIn)).toEqual(['before', 'before', undefined])
+  expect(cellOf(days[0]!, 0.1).tone).toBe('gain')
+  expect(cellOf(days[1]!, 0.1).tone).toBe('loss')
 })

@@ -16,6 +16,8 @@ export interface Day {
   /** The return as a fraction; `null`: not known. */
   result: number | null
   full: boolean | null
+  /** The run that did it before; absent of the run's own days. */
+  doneIn?: string
 }
 
 const pointsOf = new WeakMap<AgentCurve, Point[]>()
@@ -74,7 +76,8 @@ export function daysOf(agent: AgentCurve, dates: string[]): Day[] {
     if (status == null) return
     const value = agent.portfolio_values[index] ?? null
     const result = value === null ? null : before > 0 ? value / before - 1 : 0
-    days.push({ date, status, result, full: agent.full_research[index] ?? null })
+    const span = agent.done_before.find((days) => days.start_date <= date && date <= days.end_date)
+    days.push({ date, status, result, full: agent.full_research[index] ?? null, ...(status === 'skipped' && span && { doneIn: span.job_id }) })
     if (value !== null) before = value
   })
   return days
@@ -108,7 +111,7 @@ export function scaleOf(days: Day[]): number {
 
 /** How a day looks. A day that has failed, or is still to come, has no result to show. */
 export function cellOf(day: Day, scale: number): Omit<Cell, 'label' | 'href'> {
-  const closed = day.result !== null && (day.status === 'completed' || day.date.length === 7)
+  const closed = day.result !== null && (day.status === 'completed' || day.status === 'skipped' || day.date.length === 7)
   const share = closed ? Math.min(1, Math.abs(day.result ?? 0) / scale) : 0
   const tone = day.status === 'failed' || !closed ? day.status : share === 0 ? 'even' : (day.result ?? 0) > 0 ? 'gain' : 'loss'
   return { key: day.date, tone, share, degraded: day.full === false }

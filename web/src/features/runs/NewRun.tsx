@@ -152,10 +152,15 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
               <input type="checkbox" checked={draft.summaries} onChange={(event) => change({ summaries: event.target.checked })} />
               {t('new.summaries')}
             </label>
-            <label className="check">
-              <input type="checkbox" checked={draft.again} onChange={(event) => change({ again: event.target.checked })} />
-              {t('new.again')}
-            </label>
+            <Field name="done" label={t('new.done')}>
+              {(tied) => (
+                <select className="select" {...tied} value={draft.done} onChange={(event) => change({ done: event.target.value as Draft['done'] })}>
+                  <option value="skip">{t('new.done.skip')}</option>
+                  <option value="degraded">{t('new.done.degraded')}</option>
+                  <option value="all">{t('new.done.all')}</option>
+                </select>
+              )}
+            </Field>
           </div>
         </details>
         <Note title={t('new.command')}>{command === null ? <p className="second">{t('new.command.none')}</p> : <Command text={command} />}</Note>

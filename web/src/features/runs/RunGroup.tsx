@@ -54,6 +54,7 @@ function Head({ job }: { job: Job }) {
         {simulation?.branch && <Tag>{t('run.branch')}</Tag>}
         {simulation?.imported && <Tag>{t('run.imported')}</Tag>}
         {job.superseded_by && <Tag>{t('run.superseded')}</Tag>}
+        {!job.superseded_by && Object.keys(job.superseded).length > 0 && <Tag>{t('run.superseded.part')}</Tag>}
         {job.error && (
           <span className="down clip" title={job.error}>
             {job.error}

@@ -32,10 +32,11 @@ export interface Draft {
   seed: string
   memory: 'all' | 'rounds+open' | 'rounds' | 'off'
   summaries: boolean
-  again: boolean
+  /** What becomes of days that are done already. */
+  done: 'skip' | 'degraded' | 'all'
 }
 
-export type FieldName = 'dataset' | 'symbols' | 'start_date' | 'end_date' | 'agents' | 'market' | 'initial_cash' | 'budget' | 'seed' | 'memory'
+export type FieldName = 'dataset' | 'symbols' | 'start_date' | 'end_date' | 'agents' | 'market' | 'initial_cash' | 'budget' | 'seed' | 'memory' | 'done'
 export type Wrong = Partial<Record<FieldName, 'missing' | 'order' | 'number' | 'twice' | 'unknown' | 'form' | 'analysts' | 'rounds'>>
 
 /** Fields in the order in which they stand. */
@@ -93,7 +94,7 @@ export function emptyDraft(options: Options, language: 'en' | 'zh'): Draft {
     seed: '0',
     memory: defaults.memory as Draft['memory'],
     summaries: defaults.summaries,
-    again: false,
+    done: 'skip',
   }
 }
 
@@ -177,7 +178,8 @@ export function toTrigger(draft: Draft, options: Options): Trigger {
     seed: Number(draft.seed),
     memory: draft.memory,
     summaries: draft.summaries,
-    replace_existing: draft.again,
+    replace_existing: draft.done === 'all',
+    rerun_degraded: draft.done === 'degraded',
   }
 }
 
@@ -210,7 +212,8 @@ export function toCommand(draft: Draft, options: Options): string | null {
   if (draft.seed !== '0') parts.push(`--seed ${draft.seed}`)
   if (draft.memory !== defaults.memory) parts.push(`--memory ${draft.memory}`)
   if (!draft.summaries && defaults.summaries) parts.push('--no-summaries')
-  if (draft.again) parts.push('--replace')
+  if (draft.done === 'all') parts.push('--replace')
+  if (draft.done === 'degraded') parts.push('--rerun-degraded')
   return parts.join(' ')
 }
 
