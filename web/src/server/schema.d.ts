@@ -7029,6 +7029,8 @@ export interface components {
         };
         /** @description One agent, day by day. */
         AgentCurve: {
+            /** @description Which of the days other jobs did before, oldest first. */
+            done_before: components["schemas"]["DoneBefore"][];
             /** @description Was it a day of full research? `null` where the day is not closed. */
             full_research: (boolean | null)[];
             /** @description `false`: a rule-based house model, no language model. */
@@ -7652,8 +7654,10 @@ export interface components {
              * @description The trading day.
              */
             date: string;
+            /** @description The day, where another job did it before the one whose result it is; else empty. */
+            done_before: components["schemas"]["DoneBefore"][];
             final_position?: components["schemas"]["FinalPosition"] | null;
-            /** @description The job. */
+            /** @description The job that did it. */
             job_id: string;
             /** @description About the session. */
             metadata: components["schemas"]["DayMetadata"];
@@ -7910,6 +7914,21 @@ export interface components {
             looked_at: string;
             /** @description Is nothing broken? */
             ok: boolean;
+        };
+        /** @description Days that another job did before. */
+        DoneBefore: {
+            /**
+             * Format: date
+             * @description The last of them.
+             */
+            end_date: string;
+            /** @description The job. */
+            job_id: string;
+            /**
+             * Format: date
+             * @description The first of the days.
+             */
+            start_date: string;
         };
         /** @description Every error's body. */
         ErrorBody: {
@@ -8204,7 +8223,11 @@ export interface components {
             started_at?: string | null;
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
-            /** @description The job that replaced it. */
+            /** @description By model: the job that replaced its days. Other agents are as they were. */
+            superseded: {
+                [key: string]: string;
+            };
+            /** @description The job that replaced the last of its agents; `null` while the days of one of them still count. */
             superseded_by?: string | null;
             /**
              * Format: double
@@ -9061,6 +9084,11 @@ export interface components {
             /** @description The closes, oldest first. */
             daily_portfolio_values: components["schemas"]["DailyPortfolioValue"][];
             /**
+             * @description Which of the days other jobs did before: those that this job skipped and, where no job was requested,
+             *     those that it continues. Oldest first.
+             */
+            done_before: components["schemas"]["DoneBefore"][];
+            /**
              * Format: date
              * @description The last day.
              */
@@ -9074,7 +9102,7 @@ export interface components {
             full_research: components["schemas"]["FullResearch"];
             /** @description `false`: a rule-based house model, no language model. */
             is_llm?: boolean | null;
-            /** @description The job that did the last of the days. */
+            /** @description The job whose result it is. */
             job_id: string;
             /** @description The agent. */
             model: string;
@@ -9771,7 +9799,11 @@ export interface components {
             started_at?: string | null;
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
-            /** @description The job that replaced it. */
+            /** @description By model: the job that replaced its days. Other agents are as they were. */
+            superseded: {
+                [key: string]: string;
+            };
+            /** @description The job that replaced the last of its agents; `null` while the days of one of them still count. */
             superseded_by?: string | null;
             /**
              * Format: double
@@ -10159,8 +10191,16 @@ export interface components {
              * @description The same for the session after a losing close.
              */
             read_window_after_loss?: number | null;
-            /** @description Do again what has been done, and mark the jobs that did it as superseded. Nothing is deleted. */
+            /**
+             * @description Run again what has been done, and replace the days of these agents in the jobs that did it. Nothing is
+             *     deleted.
+             */
             replace_existing?: boolean | null;
+            /**
+             * @description Of the days that are done, run again those from the first degraded one on: later days follow from it.
+             *     Failed days run again in any case. Not together with `replace_existing`.
+             */
+            rerun_degraded?: boolean | null;
             /**
              * Format: int64
              * @description The seed of the job's randomness.

@@ -45,7 +45,7 @@ fn deed() -> impl Strategy<Value = Deed> {
     let ends = prop_oneof![
         5 => Just(Ends::Completed),
         2 => (0..5_usize).prop_map(Ends::Failing),
-        1 => (10_000..60_000_u64).prop_map(Ends::Stopped),
+        1 => (1_000..20_000_u64).prop_map(Ends::Stopped),
         1 => Just(Ends::Cancelled),
     ];
     let days = (0..3_usize, 0..4_usize, any::<bool>());
