@@ -13,9 +13,10 @@ use papertape_core::broker::{self, BookEntry, Books, DayEnd, MarketProfile, Ohlc
 use papertape_core::id::{ContentHash, Symbol};
 use papertape_core::json::{self, to_value};
 use papertape_core::ledger::{CorporateAction, LedgerError, LedgerEvent};
-use papertape_core::market::{Dataset, MarketView, TradingDay};
+use papertape_core::market::{Dataset, Listed, MarketView, TradingDay};
 use papertape_core::message::ModelName;
 use papertape_core::money::{Money, Price};
+use papertape_core::point_in_time::{Unverified, UnverifiedKind};
 use papertape_core::record::{
     CloseSession, DayStatus, HoldingRow, Implied, SnapshotRow, StartingPosition, Text, VectorRow,
 };
@@ -43,6 +44,12 @@ pub struct StartState {
     /// What the trader remembers.
     #[serde(default, skip_serializing_if = "Memory::is_empty")]
     pub memory: Memory,
+    /// The mark of the account, where a session that could see more than the market view has shaped it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unverified: Option<Unverified>,
+    /// Does it carry its marks? Those of rules version 1 do not, and say nothing of what they go back to.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_marked: bool,
     /// The job's seed.
     pub seed: u64,
 }
@@ -52,7 +59,14 @@ impl StartState {
     #[must_use]
     pub fn new(agent: &AgentConfig, profile: MarketProfile, initial_cash: Money, seed: u64) -> Self {
         let books = Books::new(agent.name.as_str(), profile, initial_cash);
-        Self { books, notices: Vec::new(), memory: Memory::default(), seed }
+        Self {
+            books,
+            notices: Vec::new(),
+            memory: Memory::default(),
+            unverified: None,
+            is_marked: true,
+            seed,
+        }
     }
 
     /// The state as a document.
@@ -78,8 +92,8 @@ pub struct DayInput<'a> {
     pub house_versions: &'a BTreeMap<ModelName, u32>,
     /// The prompts.
     pub prompts: &'a PromptSet,
-    /// What may be traded.
-    pub symbols: &'a BTreeSet<Symbol>,
+    /// What may be traded, of what is listed at the day's open.
+    pub symbols: &'a Listed,
     /// The data. Only views of it reach the agent.
     pub dataset: &'a Dataset,
     /// The trading day.
@@ -136,7 +150,7 @@ pub struct DayResult {
 /// # Errors
 /// A stop.
 pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) -> Result<DayResult, Stop> {
-    let StartState { mut books, mut notices, memory, seed } = start;
+    let StartState { mut books, mut notices, memory, unverified, is_marked, seed } = start;
     let date = input.day.date;
     let starting = starting_position(&books);
     let at_open = input.dataset.view(input.day.open);
@@ -173,7 +187,8 @@ pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) ->
             Work::Desk(desk::run(root, input, (&at_open, &notices, &diary), &mut books).await?)
         }
     };
-    diary.heard(&books, work.spoken());
+    let unverified = mark(&work, unverified, date);
+    diary.heard(&books, work.spoken(), unverified.clone());
 
     // What nobody has read is told again.
     if work.was_heard() {
@@ -195,9 +210,9 @@ pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) ->
     keep_marks(&mut ctx, &end, &at_close).await?;
 
     let (memory, vectors) = diary.post(root, &end.journal, books.account()).await?;
-    let state = StartState { books, notices, memory, seed };
+    let state = StartState { books, notices, memory, unverified: unverified.clone(), is_marked, seed };
     let (document, texts) = state.to_doc().into_parts();
-    let closing = closing(input, &work, starting, &end, document);
+    let closing = closing(input, (&work, unverified.as_ref()), starting, &end, document);
     Ok(DayResult { state, closing, texts, vectors })
 }
 
@@ -229,6 +244,26 @@ impl Work<'_> {
         }
     }
 
+    /// How it could see more than the market view, if it could.
+    fn unbounded(&self) -> Option<UnverifiedKind> {
+        match self {
+            // Nobody knows what a model was shown elsewhere.
+            Self::Recorded(..) => Some(UnverifiedKind::Import),
+            Self::Solo(agent, _) if agent.model.is_recorded() => Some(UnverifiedKind::Import),
+            Self::Solo(agent, _) if !agent.tools.is_empty() => Some(UnverifiedKind::ExternalTools),
+            Self::Solo(..) | Self::Desk(_) => None,
+        }
+    }
+
+    /// The mark of the memory that it has read.
+    fn unverified_memory(&self) -> Option<&Unverified> {
+        match self {
+            Self::Solo(_, talk) => talk.unverified_memory.as_ref(),
+            Self::Recorded(..) => None,
+            Self::Desk(day) => day.unverified_memory(),
+        }
+    }
+
     /// What of its own orders it has not been told yet.
     fn notices(&self) -> &[String] {
         match self {
@@ -236,6 +271,13 @@ impl Work<'_> {
             Self::Desk(day) => day.notices(),
         }
     }
+}
+
+/// The session's mark: its own, else that of the account it began with, else that of the memory it has read.
+fn mark(work: &Work<'_>, account: Option<Unverified>, date: Date) -> Option<Unverified> {
+    let own = work.unbounded().map(|kind| Unverified::own(kind, date));
+    own.or_else(|| account.map(Unverified::of_account))
+        .or_else(|| work.unverified_memory().cloned().map(Unverified::of_memory))
 }
 
 /// Enters a phase's changes and refusals, and says them in sentences.
@@ -383,7 +425,7 @@ fn closes(view: &MarketView<'_>, symbols: &BTreeSet<Symbol>) -> BTreeMap<Symbol,
 
 fn closing(
     input: &DayInput<'_>,
-    work: &Work<'_>,
+    (work, unverified): (&Work<'_>, Option<&Unverified>),
     starting: StartingPosition,
     end: &DayEnd,
     state: Text,
@@ -398,8 +440,7 @@ fn closing(
         "agent_kind": agent.kind,
         "model": agent.model,
         "is_llm": agent.models().iter().any(|model| !model.is_house()),
-        // Nobody knows what a model was shown elsewhere.
-        "point_in_time": if agent.tools.is_empty() && !agent.model.is_recorded() { "verified" } else { "unverified" },
+        "point_in_time": if unverified.is_none() { "verified" } else { "unverified" },
         "books": {
             "cash": end.cash,
             "portfolio_value": end.portfolio_value,
@@ -408,7 +449,8 @@ fn closing(
         },
     });
     if let Some(metadata) = metadata.as_object_mut() {
-        metadata.extend(parts);
+        let reason = unverified.map(|mark| ("point_in_time_reason".to_owned(), to_value(mark)));
+        metadata.extend(parts.into_iter().chain(reason));
     }
     CloseSession {
         status: if error.is_some() { DayStatus::Failed } else { DayStatus::Completed },

@@ -7,7 +7,7 @@ use crate::config::{AgentConfig, AgentKind};
 use crate::day::POST;
 use crate::desk::config::Analyst;
 use crate::desk::roles;
-use papertape_core::id::Symbol;
+use papertape_core::market::Listed;
 use papertape_core::tape::Key;
 use std::collections::BTreeSet;
 
@@ -46,9 +46,9 @@ enum Part<'p> {
 const SYMBOLS_AT: usize = 1;
 
 impl Graph {
-    /// The graph of this agent's day on these symbols.
+    /// The graph of this agent's day on the symbols that are listed then: one that is not has no nodes.
     #[must_use]
-    pub fn of(agent: &AgentConfig, symbols: &BTreeSet<Symbol>) -> Self {
+    pub fn of(agent: &AgentConfig, symbols: &Listed) -> Self {
         match agent.kind {
             AgentKind::Solo => {
                 let root: &[&str] = &["pre#1", "solo#1", "bar#1", "close#1", POST];
@@ -75,7 +75,12 @@ impl Graph {
     /// Where a branch cuts that is told nothing else: before all that the agent thinks.
     #[must_use]
     pub fn usual_cut(&self) -> &'static str {
-        if self.symbols.is_empty() { "solo#1" } else { "pre#1" }
+        if self.is_solo() { "solo#1" } else { "pre#1" }
+    }
+
+    /// One conversation, and no symbols?
+    fn is_solo(&self) -> bool {
+        self.root.contains(&"solo#1")
     }
 
     /// The day's first node.
@@ -103,10 +108,11 @@ impl Graph {
         }
         let root = self.root.iter().filter(|node| !node.is_empty()).copied();
         Err(match self.symbols.first() {
-            None => format!(
-                "`{at}` is no place to branch at; there are: {}, and steps as solo#1/model#3",
-                root.collect::<Vec<_>>().join(", ")
-            ),
+            None => {
+                let places = root.collect::<Vec<_>>().join(", ");
+                let steps = if self.is_solo() { ", and steps as solo#1/model#3" } else { "" };
+                format!("`{at}` is no place to branch at; there are: {places}{steps}")
+            }
             Some(symbol) => format!(
                 "`{at}` is no place to branch at; there are: {}, the symbols {}, their nodes as \
                  {symbol}/Trader#1 ({}), and steps as {symbol}/Trader#1/model#1",

@@ -10,7 +10,7 @@ use crate::tools::trade;
 use papertape_core::broker::{Books, Order, Side, approve};
 use papertape_core::id::Symbol;
 use papertape_core::json::to_value;
-use papertape_core::market::MarketView;
+use papertape_core::market::{Listed, MarketView};
 use papertape_core::message::{ModelName, Role};
 use papertape_core::money::{Money, Quantity};
 use papertape_core::tape::{Class, Ctx, Entry, OutcomeKind, Shown, Stop, ToolNote};
@@ -206,7 +206,7 @@ impl Spoke {
 pub(crate) async fn speak(
     ctx: &mut Ctx,
     day: &RecordedDay,
-    (symbols, date, view): (&BTreeSet<Symbol>, Date, &MarketView<'_>),
+    (symbols, date, view): (&Listed, Date, &MarketView<'_>),
     books: &mut Books,
 ) -> Result<Spoke, Stop> {
     let mut spoke = Spoke { messages: day.messages.len(), orders: day.orders.len(), ..Spoke::default() };

@@ -6,18 +6,18 @@ use crate::prompt::PromptSet;
 use crate::rules::rules;
 use crate::tools::{self, Arguments, Reading, calculate, market, number, portfolio, trade};
 use papertape_core::broker::{Books, MarketProfile};
-use papertape_core::id::Symbol;
-use papertape_core::market::MarketView;
+use papertape_core::market::{Listed, MarketView};
 use papertape_core::message::{
     CallFailure, FinishReason, Message, ModelRequest, ToolCall, ToolChoice, ToolSpec,
 };
+use papertape_core::point_in_time::Unverified;
 use papertape_core::ports::ExternalCall;
 use papertape_core::record::Implied;
 use papertape_core::tape::{Ctx, Stop, ToolNote};
 use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// What an agent writes to end its day.
 pub const FINISH_SIGNAL: &str = "<FINISH_SIGNAL>";
@@ -33,7 +33,7 @@ pub struct Brief<'a> {
     /// The prompts.
     pub prompts: &'a PromptSet,
     /// What may be traded.
-    pub symbols: &'a BTreeSet<Symbol>,
+    pub symbols: &'a Listed,
     /// The trading day.
     pub date: Date,
     /// What has happened to the books since the agent's last session, in sentences.
@@ -77,6 +77,9 @@ pub struct Conversation {
     /// The last thing that the model said. It is a message, and so no part of the metadata.
     #[serde(skip)]
     pub last_words: String,
+    /// The mark of the memory that it began with. The session's says so.
+    #[serde(skip)]
+    pub unverified_memory: Option<Unverified>,
 }
 
 impl Conversation {
@@ -125,9 +128,12 @@ pub async fn converse(
     let outside = Outside::ask(ctx, brief).await?;
     let tools_missing = outside.missing.clone();
     let last_words = String::new();
-    let mut talk = Conversation { ended: Ended::StepLimit, steps: 0, tools_missing, last_words };
     let past = recall(ctx, &diary.reader(books.account()), None).await?;
-    let (instructions, opening, shown) = match past.and_then(|past| prompts(brief, view, books, &past)) {
+    let unverified_memory = past.as_ref().ok().and_then(|past| past.unverified.clone());
+    let mut talk =
+        Conversation { ended: Ended::StepLimit, steps: 0, tools_missing, last_words, unverified_memory };
+    let made = past.and_then(|past| prompts(brief, view, books, &past.text));
+    let (instructions, opening, shown) = match made {
         Ok(texts) => texts,
         Err(message) => {
             talk.ended = Ended::BadPrompt { message };
@@ -194,7 +200,7 @@ struct OutsideTool {
 
 /// One tool of a server's list, as the tape keeps it.
 #[derive(Deserialize)]
-struct Listed {
+struct ListedTool {
     spec: ToolSpec,
     repeatable: bool,
 }
@@ -209,7 +215,7 @@ impl Outside {
             let options = brief.agent.limits.call_options();
             let listed = match ctx.external(&call, true, options, None).await? {
                 Ok(reply) => {
-                    serde_json::from_str::<Vec<Listed>>(&reply.text).map_err(|error| error.to_string())
+                    serde_json::from_str::<Vec<ListedTool>>(&reply.text).map_err(|error| error.to_string())
                 }
                 Err(failure) => Err(failure.to_string()),
             };
@@ -298,7 +304,7 @@ fn prompts(
     );
     let mut opens = serde_json::Map::new();
     let mut shown = Vec::new();
-    for symbol in brief.symbols {
+    for symbol in brief.symbols.iter() {
         let read = view.open_price(symbol).ok();
         shown.extend(read.iter().map(|read| Implied::Exposure(read.exposure.clone())));
         let open = read.map_or(Value::Null, |read| number(read.value.price.0));

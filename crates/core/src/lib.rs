@@ -19,6 +19,7 @@ pub mod metric;
 pub mod money;
 pub mod page;
 pub mod plan;
+pub mod point_in_time;
 pub mod ports;
 pub mod prompt;
 pub mod provenance;

@@ -26,15 +26,14 @@ pub(crate) fn changes_on(branch: Option<&Branch>, graph: &Graph, date: Date) -> 
 }
 
 /// An agent of a job as it is at a cut, and the changes that have made it so. What the job changes
-/// after the cut is no part of its past.
+/// after the cut is no part of its past. `graph`: of the agent's own day on this date.
 #[must_use]
 pub fn at_cut(
     config: &SimulationConfig,
     own: &AgentConfig,
-    date: Date,
-    at: &str,
+    graph: &Graph,
+    (date, at): (Date, &str),
 ) -> (AgentConfig, Vec<Change>) {
-    let graph = Graph::of(own, &config.symbols);
     let mut changes = Vec::new();
     if let Some(branch) = &config.branch {
         changes.clone_from(&branch.earlier);

@@ -9,7 +9,7 @@ use papertape_agents::day::{Change, DayInput};
 use papertape_agents::graph::Graph;
 use papertape_agents::recorded::{Recorded, RecordedDay};
 use papertape_core::id::{AgentName, ContentHash};
-use papertape_core::market::{Dataset, TradingDay};
+use papertape_core::market::{Dataset, Listed, TradingDay};
 use papertape_core::message::ModelName;
 use papertape_core::ports::Record;
 use papertape_core::tape::Stop;
@@ -21,6 +21,8 @@ pub(crate) struct AgentDay {
     agent: AgentConfig,
     changes: Vec<Change>,
     house_versions: BTreeMap<ModelName, u32>,
+    /// What may be traded of what is listed at the day's open.
+    symbols: Listed,
     graph: Graph,
     recorded: Option<(RecordedDay, ModelName)>,
 }
@@ -32,8 +34,9 @@ impl AgentDay {
         services: &Services,
         config: &SimulationConfig,
         own: &AgentConfig,
-        date: Date,
+        (dataset, day): (&Dataset, TradingDay),
     ) -> Result<Self, Stop> {
+        let date = day.date;
         let recorded = match config.imported.as_ref().filter(|_| own.model.is_recorded()) {
             Some(imported) => {
                 let day = recorded_day(&*services.record, imported, &own.name, date).await?;
@@ -41,7 +44,8 @@ impl AgentDay {
             }
             None => None,
         };
-        let graph = Graph::of(own, &config.symbols);
+        let symbols = dataset.view(day.open).listed(&config.symbols);
+        let graph = Graph::of(own, &symbols);
         let changes = changes_on(config.branch.as_ref(), &graph, date);
         let models = changes.iter().map(|change| &change.agent).chain([own]).flat_map(AgentConfig::models);
         let models = models.chain(recorded.iter().map(|(_, writer)| writer.clone()));
@@ -50,7 +54,7 @@ impl AgentDay {
         // What holds from the day's first node on is what the agent is.
         let from_start = |change: &&Change| change.at == graph.start();
         let agent = changes.iter().rev().find(from_start).map_or(own, |change| &change.agent).clone();
-        Ok(Self { agent, changes, house_versions, graph, recorded })
+        Ok(Self { agent, changes, house_versions, symbols, graph, recorded })
     }
 
     /// The agent as it is when the day begins.
@@ -75,7 +79,7 @@ impl AgentDay {
             changes: &self.changes,
             house_versions: &self.house_versions,
             prompts: &services.prompts,
-            symbols: &config.symbols,
+            symbols: &self.symbols,
             dataset,
             day,
             last,

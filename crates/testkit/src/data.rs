@@ -42,14 +42,23 @@ impl SmallData {
     /// # Panics
     /// On an impossible bar.
     #[must_use]
-    pub fn symbol(mut self, symbol: &str, bars: &[[&str; 4]]) -> Self {
+    pub fn symbol(self, symbol: &str, bars: &[[&str; 4]]) -> Self {
+        self.symbol_from(symbol, 0, bars)
+    }
+
+    /// The same for a symbol whose first bar is that of the nth day, from 0.
+    ///
+    /// # Panics
+    /// On an impossible bar.
+    #[must_use]
+    pub fn symbol_from(mut self, symbol: &str, first: usize, bars: &[[&str; 4]]) -> Self {
         let symbol = Symbol::new(symbol);
         self.builder.instrument(Instrument {
             symbol: symbol.clone(),
             name: format!("{symbol} Inc."),
             currency: "USD".to_owned(),
         });
-        for (day, bar) in self.days.iter().zip(bars) {
+        for (day, bar) in self.days.iter().skip(first).zip(bars) {
             let [open, high, low, close] = bar.map(price);
             let volume = Quantity(Decimal::from(1_000));
             let bar = DailyBar { date: day.date, open, high, low, close, volume };

@@ -4,6 +4,7 @@ use super::answer::{PortfolioDecision, ResearchPlan, TraderProposal};
 use super::fence::fence;
 use super::state::{DeskState, Side, Stance};
 use papertape_core::id::{ContentHash, Symbol};
+use papertape_core::point_in_time::Unverified;
 use papertape_core::provenance::Degradation;
 use std::collections::BTreeMap;
 
@@ -25,6 +26,8 @@ pub(crate) struct Case {
     pub(crate) degradations: Vec<Degradation>,
     /// Sources that were asked and are not there, each with the reason.
     pub(crate) sources_missing: BTreeMap<String, String>,
+    /// The mark of the memory that its Trader was told.
+    pub(crate) unverified_memory: Option<Unverified>,
     /// The last argument that each side really made.
     pub(crate) argued: BTreeMap<Side, String>,
     /// The last argument that each stance really made.
@@ -46,6 +49,7 @@ impl Case {
             state_ref: None,
             degradations: Vec::new(),
             sources_missing: BTreeMap::new(),
+            unverified_memory: None,
             argued: BTreeMap::new(),
             discussed: BTreeMap::new(),
             plan: None,

@@ -91,7 +91,10 @@ async fn analyse(mut ctx: Ctx, room: &Room<'_>, symbol: &Symbol) -> Result<Case,
     }
     guarded::ask(ctx, room, &mut case, &roles::ResearchManager, 1).await?;
     match recall(ctx, &room.past, Some(symbol)).await? {
-        Ok(past) => case.state.past_context = past,
+        Ok(past) => {
+            case.state.past_context = past.text;
+            case.unverified_memory = past.unverified;
+        }
         Err(reason) => drop(case.sources_missing.insert("memory".to_owned(), reason)),
     }
     guarded::ask(ctx, room, &mut case, &roles::Trader, 1).await?;

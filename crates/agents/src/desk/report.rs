@@ -7,6 +7,7 @@ use crate::memory::Spoken;
 use crate::memory::parts::{cut, one_line};
 use papertape_core::id::Symbol;
 use papertape_core::json::to_value;
+use papertape_core::point_in_time::Unverified;
 use papertape_core::provenance::{Degradation, Provenance, Research};
 use papertape_core::tape::{Class, Ctx, Doc, Entry, OutcomeKind, Stop};
 use serde_json::{Map, Value, json};
@@ -29,6 +30,12 @@ impl DeskDay {
     /// Has a Trader answered, and so read what happened to the books?
     pub(crate) fn was_heard(&self) -> bool {
         self.cases.iter().any(|case| case.proposal.is_some())
+    }
+
+    /// The mark of the memories that its Traders were told.
+    pub(crate) fn unverified_memory(&self) -> Option<&Unverified> {
+        let marks = self.cases.iter().filter_map(|case| case.unverified_memory.as_ref());
+        marks.max_by(|a, b| (a.date, &a.job).cmp(&(b.date, &b.job)))
     }
 
     /// How the session ended, for the Trader's memory: the conclusions of the debates, and the decisions.

@@ -5,27 +5,27 @@ use super::ask::{Asked, Asker};
 use super::facts::Facts;
 use super::lessons::Lesson;
 use super::meaning;
+use super::origin::Origin;
 use super::parts::Parts;
 use super::past::Reader;
 use super::reflect::{self, About};
 use super::settings::MemorySettings;
-use super::state::Memory;
+use super::state::{Memory, Remembered};
 use super::trades::{Closing, Step, follow_entry};
 use crate::config::{AgentConfig, AgentKind};
 use crate::day::DayInput;
 use crate::desk::config::LlmKind;
 use papertape_core::broker::{Books, Journal};
-use papertape_core::id::Symbol;
 use papertape_core::json::to_value;
 use papertape_core::ledger::Account;
-use papertape_core::market::TradingDay;
+use papertape_core::market::{Listed, TradingDay};
 use papertape_core::message::ModelName;
 use papertape_core::money::Money;
+use papertape_core::point_in_time::Unverified;
 use papertape_core::record::{ContextState, Implied, ReflectionRow, RoundRow, Source, VectorRow};
 use papertape_core::tape::{Class, Ctx, Entry, Key, OutcomeKind, Stop};
 use papertape_core::time::Timestamp;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 
 /// How the trader's session ended, for its memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,10 +42,12 @@ pub struct Spoken {
 pub struct Diary<'a> {
     asker: Asker<'a>,
     settings: MemorySettings,
-    symbols: &'a BTreeSet<Symbol>,
+    symbols: &'a Listed,
     day: TradingDay,
     memory: Memory,
     spoken: Spoken,
+    /// Of what this session writes.
+    origin: Origin,
     followed: usize,
     opened: Vec<String>,
     closings: Vec<Closing>,
@@ -79,6 +81,7 @@ impl<'a> Diary<'a> {
             day: input.day,
             memory,
             spoken: Spoken::default(),
+            origin: Origin::here(input.day.date, None),
             followed: 0,
             opened: Vec::new(),
             closings: Vec::new(),
@@ -100,9 +103,9 @@ impl<'a> Diary<'a> {
         }
         self.follow(books.journal(), self.day.open);
         self.memory.after_loss |= std::mem::take(&mut self.lost);
-        let newest = self.memory.rounds().next_back().cloned();
+        let newest = self.memory.rounds.last().map(|round| round.0.clone());
         if let Some(round) = newest {
-            self.explain(&round, self.day.open);
+            self.explain(&round);
             self.opened.clear();
         }
         self.keep_rows(pre, None).await?;
@@ -135,10 +138,11 @@ impl<'a> Diary<'a> {
         }
     }
 
-    /// After the session: what its orders did, and what the trader said.
-    pub fn heard(&mut self, books: &Books, spoken: Spoken) {
+    /// After the session: what its orders did, what the trader said, and the mark of all that it writes.
+    pub fn heard(&mut self, books: &Books, spoken: Spoken, unverified: Option<Unverified>) {
         self.follow(books.journal(), self.day.open);
         self.spoken = spoken;
+        self.origin.unverified = unverified;
     }
 
     /// The post phase, after the close: the round, then a reflection on every closing in the order of the
@@ -160,8 +164,9 @@ impl<'a> Diary<'a> {
         let mut round = None;
         if self.spoken.heard {
             let row = self.round(&mut ctx, journal, account).await?;
-            self.explain(&row, self.day.close);
-            self.memory.remember(row.clone(), self.settings.keep_rounds);
+            let written = Remembered { origin: self.origin.clone(), row: row.clone() };
+            self.explain(&written);
+            self.memory.remember(written, self.settings.keep_rounds);
             round = Some(row);
         }
         self.keep_rows(&mut ctx, round).await?;
@@ -209,11 +214,13 @@ impl<'a> Diary<'a> {
         self.followed = journal.entries.len();
     }
 
-    /// Gives the positions that were opened the round's summary as their thesis.
-    fn explain(&mut self, round: &RoundRow, at: Timestamp) {
+    /// Gives the positions that were opened the round's summary as their thesis. It is known since the round
+    /// is, and not since the position was opened.
+    fn explain(&mut self, round: &Remembered<RoundRow>) {
+        let at = round.row.known_at;
         for id in &self.opened {
             if let Some(open) = self.memory.open.get_mut(id)
-                && open.explain(round.round_id, &round.summary, round.degraded)
+                && open.explain(round)
             {
                 self.rows.push(Implied::Context(Box::new(open.row(id, ContextState::Open, at))));
             }
@@ -286,7 +293,7 @@ impl<'a> Diary<'a> {
             Asked::Unusable { why, .. } => ReflectionRow { note: Some(why), ..facts.clone() },
         };
         self.memory.trade_id = row.trade_id;
-        self.memory.archive.push(Lesson::from(&row));
+        self.memory.archive.push(Lesson { origin: self.origin.clone(), ..Lesson::from(&row) });
         let outcome = to_value(&row);
         let arguments = json!({ "position": id, "part": closing.part });
         enter(ctx, arguments, outcome, vec![Implied::Reflection(Box::new(row))]).await

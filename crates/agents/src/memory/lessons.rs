@@ -1,7 +1,8 @@
 //! What closed trades have taught: kept for good, and found again by what they are about.
 
+use super::origin::Origin;
 use super::state::Packed;
-use papertape_core::id::{JobId, Symbol};
+use papertape_core::id::Symbol;
 use papertape_core::ledger::Direction;
 use papertape_core::message::ModelName;
 use papertape_core::money::Money;
@@ -23,9 +24,9 @@ const WORDS: usize = 6;
 pub struct Lesson {
     /// The reflection's id.
     pub trade_id: u64,
-    /// The job that it was taken over from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub job: Option<JobId>,
+    /// Who wrote it.
+    #[serde(flatten)]
+    pub origin: Origin,
     /// The instrument.
     pub symbol: Symbol,
     /// Long or short.
@@ -85,7 +86,7 @@ impl From<&ReflectionRow> for Lesson {
     fn from(row: &ReflectionRow) -> Self {
         Self {
             trade_id: row.trade_id,
-            job: None,
+            origin: Origin::default(),
             symbol: row.symbol.clone(),
             side: row.side,
             entry_time: row.entry_time,
@@ -129,12 +130,6 @@ impl Archive {
 
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Lesson> {
         self.sealed.iter_mut().flat_map(|block| &mut block.0).chain(&mut self.tail)
-    }
-
-    pub(super) fn mark(&mut self, job: &JobId) {
-        for lesson in self.iter_mut() {
-            lesson.job.get_or_insert_with(|| job.clone());
-        }
     }
 
     pub(super) fn retain(&mut self, keep: impl Fn(&Lesson) -> bool) {

@@ -75,7 +75,7 @@ pub(super) async fn embed(
         };
         for (lesson, numbers) in archive.iter_mut().filter(|lesson| lacks(lesson)).zip(&made) {
             lesson.meaning = Some(Meaning { model: model.clone(), vector: vector::to_base64(numbers) });
-            if lesson.job.is_none() {
+            if lesson.origin.job.is_none() {
                 rows.push(VectorRow {
                     trade_id: lesson.trade_id,
                     model: model.to_string(),

@@ -10,6 +10,7 @@ mod diary;
 mod facts;
 pub mod lessons;
 mod meaning;
+mod origin;
 pub mod parts;
 mod past;
 pub mod periods;
@@ -20,7 +21,8 @@ pub mod trades;
 
 pub use diary::{Diary, Spoken};
 pub use meaning::EMBEDDINGS;
-pub use past::{CONTEXT_CHARS, CONTEXTS_CHARS, Past, Reader, Shown, past_context, recall};
+pub use origin::Origin;
+pub use past::{CONTEXT_CHARS, CONTEXTS_CHARS, Past, Reader, Recalled, Shown, past_context, recall};
 pub use reflect::{REFLECTION_CHARS, of_log};
 pub use settings::{LONGEST_WINDOW, MemoryMode, MemorySettings};
 pub use state::Memory;

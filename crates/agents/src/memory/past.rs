@@ -6,14 +6,16 @@ use super::meaning::vectors;
 use super::parts::{self, cut};
 use super::reflect::side;
 use super::settings::MemorySettings;
-use super::state::Memory;
+use super::state::{Memory, Remembered};
 use super::trades::OpenPosition;
 use crate::config::Language;
 use crate::prompt::{PromptError, PromptSet};
 use papertape_core::id::{JobId, Symbol};
 use papertape_core::ledger::{Account, Position};
+use papertape_core::market::Listed;
 use papertape_core::message::ModelName;
-use papertape_core::record::{GivenKind, GivenRow, Implied};
+use papertape_core::point_in_time::Unverified;
+use papertape_core::record::{GivenKind, GivenRow, Implied, RoundRow};
 use papertape_core::tape::{CallOptions, Class, Ctx, Entry, OutcomeKind, Stop};
 use papertape_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -43,7 +45,7 @@ pub struct Reader<'a> {
     /// What is held.
     pub account: &'a Account,
     /// What may be traded.
-    pub symbols: &'a BTreeSet<Symbol>,
+    pub symbols: &'a Listed,
     /// The model that says what lessons mean, and how it is asked; absent: words alone choose.
     pub embedding: Option<(&'a ModelName, CallOptions)>,
 }
@@ -60,6 +62,9 @@ pub struct Shown {
     pub job: Option<JobId>,
     /// When it became known.
     pub known_at: Timestamp,
+    /// The mark of the session that wrote it; absent: it is verified.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unverified: Option<Unverified>,
     /// Its text, as it stands in the prompt.
     pub text: String,
 }
@@ -73,6 +78,17 @@ pub struct Past {
     pub shown: Vec<Shown>,
     /// The rows that the record keeps of it.
     pub implied: Vec<Implied>,
+    /// The mark of what was read for it; absent: all of it is verified.
+    pub unverified: Option<Unverified>,
+}
+
+/// The past as a session has read it.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Recalled {
+    /// The block of the prompt as it is kept; empty where there is nothing to tell.
+    pub text: String,
+    /// The mark of what was read for it: whoever reads what an unverified session wrote is unverified.
+    pub unverified: Option<Unverified>,
 }
 
 /// The past for one trader's prompt. `focus`: a desk's own instrument, which alone is told in full.
@@ -117,11 +133,16 @@ fn past_by(
         })
     };
     let implied = shown.iter().map(row).collect();
-    Ok(Past { text, shown, implied })
+    // Lessons are chosen by the newest round, whether it is told or not.
+    let chosen_by = shown.iter().any(|item| item.kind == GivenKind::Trade).then(|| newest_round(reader));
+    let chosen_by = chosen_by.flatten().and_then(|round| round.origin.unverified.as_ref());
+    let marks = shown.iter().filter_map(|item| item.unverified.as_ref()).chain(chosen_by);
+    let unverified = marks.max_by(|a, b| (a.date, &a.job).cmp(&(b.date, &b.job))).cloned();
+    Ok(Past { text, shown, implied, unverified })
 }
 
 /// Tells the past within a session: a step of its own, so that the record has exactly what was given.
-/// Gives the block of the prompt as it is kept, or why it cannot be made.
+/// Gives it as it is kept, or why it cannot be made.
 ///
 /// # Errors
 /// A stop.
@@ -129,7 +150,7 @@ pub async fn recall(
     ctx: &mut Ctx,
     reader: &Reader<'_>,
     focus: Option<&Symbol>,
-) -> Result<Result<String, String>, Stop> {
+) -> Result<Result<Recalled, String>, Stop> {
     let meaning = meaning_of_now(ctx, reader, focus).await?;
     let asked = match (&meaning, reader.embedding) {
         (Some(Ok(vector)), Some((model, _))) => Some((model, vector.as_slice())),
@@ -140,7 +161,7 @@ pub async fn recall(
         Err(error) => return Ok(Err(error.to_string())),
     };
     if past.shown.is_empty() {
-        return Ok(Ok(String::new()));
+        return Ok(Ok(Recalled::default()));
     }
     let mut outcome = json!({ "text": past.text, "shown": past.shown });
     match &meaning {
@@ -158,7 +179,8 @@ pub async fn recall(
         implied: past.implied,
     };
     let kept = ctx.local(entry).await?;
-    Ok(Ok(kept["text"].as_str().unwrap_or_default().to_owned()))
+    let text = kept["text"].as_str().unwrap_or_default().to_owned();
+    Ok(Ok(Recalled { text, unverified: past.unverified }))
 }
 
 fn open_positions(reader: &Reader<'_>, focus: Option<&Symbol>) -> Vec<Shown> {
@@ -191,11 +213,15 @@ fn open_positions(reader: &Reader<'_>, focus: Option<&Symbol>) -> Vec<Shown> {
     let room = allot(&bounds, &lines, CONTEXTS_CHARS);
     let tell = |((position, open, symbol), room): ((&Position, Option<&OpenPosition>, &Symbol), &usize)| {
         let text = told(position, open, symbol, reader.language, *room, whole(symbol))?;
+        // Without a thesis it tells of the account, which is as of now.
+        let thesis = open.filter(|open| open.summary.is_some());
+        let origin = thesis.map(|open| open.origin.clone()).unwrap_or_default();
         Some(Shown {
             kind: GivenKind::OpenPositionContext,
             memory_id: position.id.to_string(),
-            job: None,
-            known_at: open.map_or(reader.instant, |open| open.opened_at).min(reader.instant),
+            job: origin.job,
+            known_at: thesis.and_then(|open| open.known_at).unwrap_or(reader.instant),
+            unverified: origin.unverified,
             text,
         })
     };
@@ -321,8 +347,9 @@ fn rounds(reader: &Reader<'_>) -> Vec<Shown> {
             Shown {
                 kind: GivenKind::TraderRound,
                 memory_id: row.round_id.to_string(),
-                job: round.0.job.clone(),
+                job: round.0.origin.job.clone(),
                 known_at: row.known_at,
+                unverified: round.0.origin.unverified.clone(),
                 text: format!("{title}\n{}", row.summary),
             }
         })
@@ -353,8 +380,13 @@ async fn meaning_of_now(
     Ok(Some(made.and_then(|mut made| made.pop().ok_or_else(|| "no vector came".to_owned()))))
 }
 
+fn newest_round<'a>(reader: &Reader<'a>) -> Option<&'a Remembered<RoundRow>> {
+    let mut rounds = reader.memory.rounds.iter().rev().map(|round| &round.0);
+    rounds.find(|round| round.row.known_at <= reader.instant)
+}
+
 fn query<'a>(reader: &'a Reader<'_>, focus: Option<&'a Symbol>) -> Query<'a> {
-    let newest = reader.memory.rounds().rev().find(|round| round.known_at <= reader.instant);
+    let newest = newest_round(reader).map(|round| &round.row);
     Query {
         focus: match focus {
             Some(symbol) => BTreeSet::from([symbol]),
@@ -398,8 +430,9 @@ fn lesson_shown(lesson: &Lesson, language: Language) -> Shown {
     Shown {
         kind: GivenKind::Trade,
         memory_id: lesson.trade_id.to_string(),
-        job: lesson.job.clone(),
+        job: lesson.origin.job.clone(),
         known_at: lesson.known_at,
+        unverified: lesson.origin.unverified.clone(),
         text,
     }
 }

@@ -2,10 +2,12 @@
 //! branch and a job that goes on from another remember the same; long texts stand in it by their hash.
 
 use super::lessons::Archive;
+use super::origin::Origin;
 use super::settings::LONGEST_WINDOW;
 use super::trades::OpenPosition;
 use papertape_core::id::JobId;
 use papertape_core::json::{canonical, to_value};
+use papertape_core::point_in_time::Unverified;
 use papertape_core::record::RoundRow;
 use papertape_core::time::Timestamp;
 use serde::de::DeserializeOwned;
@@ -54,13 +56,23 @@ impl Memory {
         &self.archive
     }
 
-    /// The memory as another job takes it over: what has no job yet is that job's.
+    /// The mark of a memory that an unverified session wrote; `None` where there is no such memory.
     #[must_use]
-    pub fn of_job(mut self, job: &JobId) -> Self {
-        for round in &mut self.rounds {
-            round.0.job.get_or_insert_with(|| job.clone());
-        }
-        self.archive.mark(job);
+    pub fn unverified(&self) -> Option<&Unverified> {
+        let rounds = self.rounds.iter().map(|round| &round.0.origin);
+        let open = self.open.values().map(|open| &open.origin);
+        let lessons = self.archive.iter().map(|lesson| &lesson.origin);
+        rounds.chain(open).chain(lessons).find_map(|origin| origin.unverified.as_ref())
+    }
+
+    /// The memory as another job takes it over: what has no job yet is that job's. `unmarked`: the mark of
+    /// the job's sessions, for memories that do not say who wrote them.
+    #[must_use]
+    pub fn of_job(mut self, job: &JobId, unmarked: Option<&Unverified>) -> Self {
+        let rounds = self.rounds.iter_mut().map(|round| &mut round.0.origin);
+        let open = self.open.values_mut().map(|open| &mut open.origin);
+        let lessons = self.archive.iter_mut().map(|lesson| &mut lesson.origin);
+        rounds.chain(open).chain(lessons).for_each(|origin| origin.take_over(job, unmarked));
         self
     }
 
@@ -74,20 +86,20 @@ impl Memory {
         self
     }
 
-    pub(super) fn remember(&mut self, row: RoundRow, keep: u32) {
-        self.round_id = row.round_id;
-        self.rounds.push(Packed(Remembered { job: None, row }));
+    pub(super) fn remember(&mut self, round: Remembered<RoundRow>, keep: u32) {
+        self.round_id = round.row.round_id;
+        self.rounds.push(Packed(round));
         let most = LONGEST_WINDOW.min(keep) as usize;
         let surplus = self.rounds.len().saturating_sub(most);
         self.rounds.drain(..surplus);
     }
 }
 
-/// A memory, and the job that it was taken over from.
+/// A memory, and who wrote it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Remembered<T> {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) job: Option<JobId>,
+    #[serde(flatten)]
+    pub(super) origin: Origin,
     pub(super) row: T,
 }
 

@@ -1,13 +1,15 @@
 //! Positions from opening to close, as the ledger's events tell them: of a running day, of an imported
 //! log or of a replayed one alike.
 
+use super::origin::Origin;
+use super::state::Remembered;
 use papertape_core::broker::{ActionType, BookEntry};
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{
     Account, Applied, Direction, FillCause, LedgerError, LedgerEvent, Realised, Side,
 };
 use papertape_core::money::{Price, Quantity};
-use papertape_core::record::{ContextRow, ContextState};
+use papertape_core::record::{ContextRow, ContextState, RoundRow};
 use papertape_core::time::{Date, Timestamp};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -49,17 +51,27 @@ pub struct OpenPosition {
     /// Was that round degraded?
     #[serde(default)]
     pub degraded: bool,
+    /// When the thesis was written, which is when it may be read from: the close of that round's session.
+    /// Absent without a thesis, and in states of rules version 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known_at: Option<Timestamp>,
+    /// Who wrote the thesis.
+    #[serde(flatten)]
+    pub origin: Origin,
 }
 
 impl OpenPosition {
     /// The thesis at entry, unless there is one already.
-    pub(super) fn explain(&mut self, round_id: u64, summary: &str, degraded: bool) -> bool {
+    pub(super) fn explain(&mut self, round: &Remembered<RoundRow>) -> bool {
         if self.summary.is_some() {
             return false;
         }
-        self.round_id = Some(round_id);
-        self.summary = Some(summary.to_owned());
-        self.degraded = degraded;
+        let Remembered { origin, row } = round;
+        self.round_id = Some(row.round_id);
+        self.summary = Some(row.summary.clone());
+        self.degraded = row.degraded;
+        self.known_at = Some(row.known_at);
+        self.origin = origin.clone();
         true
     }
 
@@ -103,6 +115,8 @@ impl OpenPosition {
             round_id: None,
             summary: None,
             degraded: false,
+            known_at: None,
+            origin: Origin::default(),
         }
     }
 }
@@ -176,6 +190,8 @@ pub fn follow(
                 round_id: None,
                 summary: None,
                 degraded: false,
+                known_at: None,
+                origin: Origin::default(),
             };
             open.insert(id.clone(), position);
             Step::Opened(id)

@@ -198,7 +198,8 @@ fn get_news(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading,
                 "source": published.item.source,
                 "title": published.item.headline,
                 "text": published.item.body,
-                "symbols": published.item.symbols,
+                // A tag names a company that may not be listed yet.
+                "symbols": *view.listed(&published.item.symbols),
             })
         })
         .collect();

@@ -8,7 +8,7 @@ use papertape_core::broker::{
 };
 use papertape_core::id::Symbol;
 use papertape_core::json::{canonical, to_value};
-use papertape_core::market::{MarketView, PriceKind};
+use papertape_core::market::{Listed, MarketView, PriceKind};
 use papertape_core::message::{Role, ToolSpec};
 use papertape_core::money::{Price, Quantity};
 use papertape_core::record::{Implied, OrderRow, PositionRow};
@@ -16,7 +16,7 @@ use papertape_core::tape::{Class, Ctx, Entry, OutcomeKind, Shown, Stop, ToolNote
 use papertape_core::time::Date;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The tools as the model is told of them: what the market does not allow is not on offer.
 #[must_use]
@@ -59,7 +59,7 @@ pub async fn place(
     ctx: &mut Ctx,
     books: &mut Books,
     view: &MarketView<'_>,
-    (symbols, date): (&BTreeSet<Symbol>, Date),
+    (symbols, date): (&Listed, Date),
     side: Side,
     note: ToolNote,
 ) -> Result<String, Stop> {

@@ -4,12 +4,13 @@ use crate::desk_stage::{NODES, desk, run, usual};
 use crate::stage::{Stage, data};
 use papertape_agents::day::Change;
 use papertape_agents::graph::Graph;
+use papertape_testkit::data::SmallData;
 
 // Goal: one can cut a conversation at a node of the day or a step of it, and nowhere else.
 #[test]
 fn a_cut_is_a_node_or_a_step() {
     let stage = Stage::new(data());
-    let graph = Graph::of(&stage.agent, &stage.symbols);
+    let graph = Graph::of(&stage.agent, &stage.listed(0));
     for fine in ["pre#1", "solo#1", "bar#1", "close#1", "solo#1/model#3", "solo#1/order#1", "pre#1/book#2"] {
         assert_eq!(graph.check_cut(fine), Ok(()), "{fine}");
         assert_eq!(graph.is_step(fine), fine.contains('/'));
@@ -30,7 +31,7 @@ fn a_cut_is_a_node_or_a_step() {
 #[test]
 fn a_desk_is_cut_at_its_nodes() {
     let stage = desk();
-    let graph = Graph::of(&stage.agent, &stage.symbols);
+    let graph = Graph::of(&stage.agent, &stage.listed(0));
     for fine in [
         "pre#1",
         "sizing#1",
@@ -70,7 +71,7 @@ fn the_declared_order_is_the_real_one() {
     let mut stage = desk();
     let config = stage.agent.desk.as_mut().expect("a desk");
     (config.max_debate_rounds, config.max_risk_discuss_rounds) = (2, 3);
-    let graph = Graph::of(&stage.agent, &stage.symbols);
+    let graph = Graph::of(&stage.agent, &stage.listed(0));
     let day = run(&stage, usual);
     let nodes: Vec<String> = day
         .nodes("AAPL")
@@ -109,4 +110,26 @@ fn a_change_holds_from_its_node_on() {
         }
     }
     assert_eq!(day.metadata()["model"], "openai::other");
+}
+
+// Goal: a symbol has nodes from its first bar on; a desk on a day on which nothing is listed yet is a desk all
+// the same, and can be cut at the nodes of its day.
+#[test]
+fn a_symbol_has_nodes_from_its_first_bar_on() {
+    let mut stage = desk();
+    let bars = [["10", "11", "9", "10"]; 2];
+    stage.data =
+        SmallData::new("2024-01-02", 4).symbol_from("IBM", 1, &bars).symbol_from("AAPL", 2, &bars).build();
+    let graphs: Vec<Graph> = (0..3).map(|n| Graph::of(&stage.agent, &stage.listed(n))).collect();
+    for (n, graph) in graphs.iter().enumerate() {
+        assert_eq!(graph.check_cut("IBM/Trader#1").is_ok(), n >= 1, "day {n}");
+        assert_eq!(graph.check_cut("AAPL").is_ok(), n >= 2, "day {n}");
+        assert_eq!(graph.check_cut("sizing#1"), Ok(()));
+        assert_eq!(graph.check_cut(graph.usual_cut()), Ok(()), "day {n}");
+    }
+    for graph in &graphs[..2] {
+        let told = graph.check_cut("AAPL/Trader#1").expect_err("it is not listed");
+        assert_eq!(told.matches("AAPL").count(), 1, "no more than what was asked for: {told}");
+        assert!(!told.contains("solo#1"), "{told}");
+    }
 }

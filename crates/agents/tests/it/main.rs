@@ -11,6 +11,8 @@ mod desk_stage;
 mod fence;
 mod graph;
 mod injections;
+mod listed;
+mod memory_known;
 mod memory_meaning;
 mod memory_pure;
 mod memory_story;

@@ -4,7 +4,7 @@ use papertape_agents::config::Language;
 use papertape_agents::memory::lessons::{Archive, Lesson, Query, best};
 use papertape_agents::memory::parts::{Parts, Problem, SUMMARY_CHARS, chars, share};
 use papertape_agents::memory::periods::{Period, fold};
-use papertape_agents::memory::{MemoryMode, MemorySettings, of_log};
+use papertape_agents::memory::{MemoryMode, MemorySettings, Origin, of_log};
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{Account, Direction, Fill, FillCause, LedgerEvent, Side};
 use papertape_core::money::{Money, Price, Quantity};
@@ -207,7 +207,7 @@ fn date(n: i64) -> Date {
 pub(crate) fn lesson(trade_id: u64, symbol: &Symbol, known: i64, value: usize) -> Lesson {
     Lesson {
         trade_id,
-        job: None,
+        origin: Origin::default(),
         symbol: symbol.clone(),
         side: Direction::Long,
         entry_time: day(known),

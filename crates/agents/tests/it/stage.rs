@@ -6,7 +6,7 @@ use papertape_agents::memory::MemorySettings;
 use papertape_agents::prompt::PromptSet;
 use papertape_core::broker::MarketProfile;
 use papertape_core::id::Symbol;
-use papertape_core::market::Dataset;
+use papertape_core::market::{Dataset, Listed};
 use papertape_core::message::{Message, ModelName, ModelReply, ModelRequest, ToolCall};
 use papertape_core::money::Money;
 use papertape_core::record::{Implied, OrderRow, PositionRow, Write};
@@ -71,6 +71,11 @@ impl Stage {
         }
     }
 
+    /// What may be traded on the nth day.
+    pub(crate) fn listed(&self, n: usize) -> Listed {
+        self.data.view(self.data.days()[n].open).listed(&self.symbols)
+    }
+
     pub(crate) fn start(&self) -> StartState {
         StartState::new(&self.agent, self.profile.clone(), Money(Decimal::from(self.cash)), 7)
     }
@@ -121,12 +126,13 @@ impl Stage {
         let seed = start.day_seed(&self.agent, day.date);
         let session_host: Arc<MemoryHost> = Arc::clone(&host);
         let session = Session::new(session_host, tape, redactor, seed);
+        let symbols = self.listed(n);
         let input = DayInput {
             agent: &self.agent,
             changes: &self.changes,
             house_versions: &BTreeMap::new(),
             prompts: &self.prompts,
-            symbols: &self.symbols,
+            symbols: &symbols,
             dataset: &self.data,
             day,
             last: n + 1 == self.data.days().len(),

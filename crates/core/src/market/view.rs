@@ -101,6 +101,12 @@ impl<'a> MarketView<'a> {
         self.read(value, "symbols", &dates, rows, firsts.into_iter().max().map(instant_of))
     }
 
+    /// Has the symbol begun to trade?
+    #[must_use]
+    pub fn is_listed(&self, symbol: &Symbol) -> bool {
+        self.series.contains_key(symbol)
+    }
+
     /// A symbol's instrument.
     ///
     /// # Errors

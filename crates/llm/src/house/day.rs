@@ -187,6 +187,10 @@ fn symbols(question: &str) -> Option<Vec<String>> {
     let listed = question.lines().map(str::trim).find_map(|line| {
         ["Symbols:", "symbols:", "标的：", "标的:"].into_iter().find_map(|head| line.strip_prefix(head))
     })?;
+    // A day on which nothing is listed yet is a day all the same.
+    if matches!(listed.trim(), "(none)" | "（无）") {
+        return Some(Vec::new());
+    }
     let mut symbols: Vec<String> = Vec::new();
     for symbol in listed.split([',', '，', '、', ' ']).map(str::trim).filter(|symbol| !symbol.is_empty()) {
         if !symbols.iter().any(|known| known == symbol) {

@@ -58,12 +58,13 @@ pub async fn run(world: &World<'_>, agent: &RecordedAgent, report: &mut Report) 
         let recorded = agent.days.get(&day.date).unwrap_or(&nothing);
         let last = at + 1 == world.days.len();
         let session = Session::new(Arc::new(Nowhere), Tape::new(Vec::new()), Arc::clone(&redactor), seed());
+        let symbols = world.dataset.view(day.open).listed(world.symbols);
         let input = DayInput {
             agent: &config,
             changes: &[],
             house_versions: &BTreeMap::new(),
             prompts: world.prompts,
-            symbols: world.symbols,
+            symbols: &symbols,
             dataset: world.dataset,
             day: *day,
             last,

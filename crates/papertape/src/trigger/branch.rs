@@ -44,10 +44,15 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
     let config: SimulationConfig = serde_json::from_value(row.config)
         .map_err(|error| anyhow::anyhow!("the config of {parent} cannot be read: {error}"))?;
     let own = pick_agent(&config, request.agent.as_deref())?;
-    let graph = Graph::of(&own, &config.symbols);
+    let dataset = app.catalogue.open(&config.dataset.hash.to_hex()).map_err(anyhow::Error::from)?;
+    let Some(day) = dataset.day(request.date) else {
+        return Err(bad("date", format!("{} is not a trading day of {}", request.date, config.dataset.name)));
+    };
+    // A symbol has nodes from its first bar on.
+    let graph = Graph::of(&own, &dataset.view(day.open).listed(&config.symbols));
     let at = request.at.unwrap_or_else(|| graph.usual_cut().to_owned());
     graph.check_cut(&at).map_err(|message| bad("node", message))?;
-    let (agent, earlier) = at_cut(&config, &own, request.date, &at);
+    let (agent, earlier) = at_cut(&config, &own, &graph, (request.date, &at));
     let session =
         app.store.find_session(parent, &agent.name, request.date).await.map_err(anyhow::Error::from)?;
     let Some(session) = session else {
@@ -98,7 +103,6 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
     if let Some(imported) = &mut next.imported {
         imported.logs.retain(|name, _| *name == agent.name);
     }
-    let dataset = app.catalogue.open(&next.dataset.hash.to_hex()).map_err(anyhow::Error::from)?;
     let start = next.starts.get(&agent.name).copied();
     let start = start.ok_or_else(|| anyhow::anyhow!("{} has no start state in {parent}", agent.name))?;
     let hash = next.agent_hash(&own, start);

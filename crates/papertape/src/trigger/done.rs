@@ -2,11 +2,13 @@
 //! first day on, without a gap, in one job or in jobs that continue each other.
 
 use super::TriggerError;
+use super::inherit::{Ancestor, continued};
 use crate::app::App;
 use crate::view::is_full_research;
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::StartState;
 use papertape_core::id::{AgentName, ContentHash, JobId};
+use papertape_core::point_in_time::Unverified;
 use papertape_core::ports::Record as _;
 use papertape_core::record::{DayStatus, SessionId, SkippedDay};
 use papertape_core::tape::{Doc, expand};
@@ -96,7 +98,7 @@ async fn continued_hash(
     let agent = &wanted.agent.name;
     let state = app.store.agent_state(job, agent, Some(date)).await.map_err(anyhow::Error::from)?;
     let Some(state) = state.filter(|state| state.after == Some(date)) else { return Ok(None) };
-    let start = imported(app, job, &state.state).await?;
+    let (start, _) = imported(app, Ancestor { job, agent, until: date }, &state.state).await?;
     Ok(Some(wanted.config.agent_hash(wanted.agent, start.hash)))
 }
 
@@ -156,15 +158,15 @@ async fn has_pending_orders(
     Ok(!state.books.pending().is_empty())
 }
 
-/// A state of the record as a document of another job.
+/// A state of the record as a document of another job, with the mark that it carries.
 pub(super) async fn imported(
     app: &App,
-    job: &JobId,
+    ancestor: Ancestor<'_>,
     stored: &serde_json::Value,
-) -> Result<Doc, TriggerError> {
+) -> Result<(Doc, Option<Unverified>), TriggerError> {
     let mut whole = whole(app, stored).await?;
-    super::memory::remembered_of(job, &mut whole)?;
-    Ok(Doc::of(&whole))
+    let mark = continued(app, ancestor, &mut whole).await?;
+    Ok((Doc::of(&whole), mark))
 }
 
 /// A stored document in full.

@@ -1,5 +1,6 @@
 //! What traders begin with of their memory.
 
+use super::inherit::{Ancestor, unmarked};
 use super::{Request, TriggerError, bad};
 use crate::app::App;
 use crate::config::Mode;
@@ -7,12 +8,10 @@ use papertape_agents::config::AgentConfig;
 use papertape_agents::day::StartState;
 use papertape_agents::memory::{Memory, MemorySettings};
 use papertape_core::id::JobId;
-use papertape_core::json::to_value;
 use papertape_core::market::TradingDay;
 use papertape_core::message::ModelName;
 use papertape_core::ports::{Queue as _, Record as _};
 use papertape_core::tape::{expand, references};
-use serde_json::Value;
 
 /// The config's settings with what the request says instead.
 pub(super) fn memory_settings(
@@ -65,14 +64,6 @@ pub(super) async fn taken_over(
     let texts = app.store.texts(references(&state.state)).await.map_err(anyhow::Error::from)?;
     let whole = expand(&state.state, &|hash| texts.get(&hash).cloned()).map_err(anyhow::Error::from)?;
     let state: StartState = serde_json::from_value(whole).map_err(anyhow::Error::from)?;
-    Ok(state.memory.known_at(first.open).of_job(job))
-}
-
-/// Marks what a state remembers as that job's, in a state that another job goes on from.
-pub(super) fn remembered_of(job: &JobId, state: &mut Value) -> Result<(), TriggerError> {
-    if let Some(memory) = state.get_mut("memory") {
-        let kept: Memory = serde_json::from_value(memory.take()).map_err(anyhow::Error::from)?;
-        *memory = to_value(&kept.of_job(job));
-    }
-    Ok(())
+    let unmarked = unmarked(app, Ancestor { job, agent: &agent.name, until }, &state).await?;
+    Ok(state.memory.known_at(first.open).of_job(job, unmarked.as_ref()))
 }

@@ -4,6 +4,7 @@ mod branch;
 mod check;
 mod done;
 mod import;
+mod inherit;
 mod memory;
 mod plan;
 

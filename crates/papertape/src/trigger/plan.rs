@@ -2,6 +2,7 @@
 
 use super::check::{agents, check_agent, symbols};
 use super::done::{self, Done, Wanted, imported};
+use super::inherit::{self, Ancestor};
 use super::memory::{embedding, memory_settings, taken_over};
 use super::{Planned, Request, TriggerError, bad};
 use crate::app::App;
@@ -18,6 +19,9 @@ use papertape_runtime::config::{Continues, DatasetRef, SimulationConfig};
 use papertape_runtime::worker::{PROFILE, SIMULATE};
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
+
+/// A warning names so many symbols.
+const MAX_NAMED: usize = 8;
 
 pub(super) async fn plan(app: &App, request: &Request) -> Result<Planned, TriggerError> {
     let defaults = &app.config.simulation;
@@ -68,6 +72,12 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<Planned, Trigge
         return Err(bad("end_date", format!("the dataset has no trading day {range}")));
     }
     warnings.extend(beyond(&dataset, config.start_date, config.end_date));
+    let named = !request.symbols.is_empty() || !defaults.symbols.is_empty();
+    let late = not_listed(&dataset, &config, &days).filter(|_| named);
+    if let Some(late) = late.as_ref().filter(|_| request.profile) {
+        return Err(bad("symbols", late.clone()));
+    }
+    warnings.extend(late);
     for agent in config.agents.iter().filter(|agent| !agent.tools.is_empty()) {
         warnings.push(format!(
             "{} uses outside tools: what they answer is not bounded in time, so its results carry \
@@ -92,6 +102,25 @@ fn beyond(dataset: &Dataset, start: Date, end: Date) -> Option<String> {
              not run",
             dataset.name()
         )
+    })
+}
+
+/// What is to be said of symbols that are not listed when the days begin: each enters with its first bar.
+fn not_listed(dataset: &Dataset, config: &SimulationConfig, days: &[NewDay]) -> Option<String> {
+    let first = days.iter().map(|day| day.date).min()?;
+    let at_open = dataset.view(dataset.day(first)?.open);
+    let late = config.symbols.iter().filter(|symbol| !at_open.is_listed(symbol));
+    let texts: Vec<String> = late
+        .map(|symbol| {
+            let bars = dataset.contents().daily_bars(symbol);
+            bars.first().map_or_else(|| symbol.to_string(), |bar| format!("{symbol} on {}", bar.date))
+        })
+        .collect();
+    let more = texts.len().saturating_sub(MAX_NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let named = texts.get(..MAX_NAMED).unwrap_or(&texts).join(", ");
+    (!texts.is_empty()).then(|| {
+        format!("not listed on {first}: each symbol enters with its first bar, {named}{more}; before that no agent hears of it")
     })
 }
 
@@ -246,7 +275,8 @@ impl Plan<'_> {
                 return Err(bad("end_date", message));
             }
             first = Some(first.map_or(next, |first: Date| first.min(next)));
-            let hash = self.import(&newest.job, &newest.state.state).await?;
+            let ancestor = Ancestor { job: &newest.job, agent: &agent.name, until: newest.date };
+            let hash = self.import(ancestor, &newest.state.state).await?;
             config.starts.insert(agent.name.clone(), hash);
             let continues = Continues { job: newest.job, date: newest.date };
             config.continues.insert(agent.name.clone(), continues);
@@ -314,15 +344,21 @@ impl Plan<'_> {
                 anyhow::anyhow!("job {} has no state of {agent} after {}", until.job, until.date).into()
             );
         };
-        let hash = self.import(&until.job, &state.state).await?;
+        let ancestor = Ancestor { job: &until.job, agent, until: until.date };
+        let hash = self.import(ancestor, &state.state).await?;
         config.starts.insert(agent.clone(), hash);
         config.continues.insert(agent.clone(), until.clone());
         Ok(())
     }
 
     /// A state of the record as a document of this job.
-    async fn import(&mut self, job: &JobId, stored: &serde_json::Value) -> Result<ContentHash, TriggerError> {
-        let doc = imported(self.app, job, stored).await?;
+    async fn import(
+        &mut self,
+        ancestor: Ancestor<'_>,
+        stored: &serde_json::Value,
+    ) -> Result<ContentHash, TriggerError> {
+        let (doc, mark) = imported(self.app, ancestor, stored).await?;
+        self.warnings.extend(mark.map(|mark| inherit::warning(ancestor, &mark)));
         self.texts.extend(doc.texts.into_iter().map(|text| (text.hash, text)));
         Ok(doc.hash)
     }
@@ -338,6 +374,10 @@ impl Plan<'_> {
             let first = self.dataset.trading_days(config.start_date, config.end_date).first();
             if let Some(first) = first {
                 state.memory = taken_over(self.app, job, agent, first).await?;
+                let mark = state.memory.unverified().map(|mark| {
+                    inherit::warning(Ancestor { job, agent: &agent.name, until: first.date }, mark)
+                });
+                self.warnings.extend(mark);
             }
         }
         let doc = state.to_doc();

@@ -82,8 +82,8 @@ pub(crate) use results::is_full_research;
 pub use results::{
     BaselineResult, Baselines, CorporateActionAnswer, DailyMetrics, DailyPortfolioValue, DayMetadata,
     DayReasoning, DayResult, DayResults, DecisionAnswer, DoneBefore, FinalPosition, FullResearch,
-    HeldAtClose, Holding, KeptResults, Metrics, NeighbourAnswer, OrderPlaceAnswer, Provenance,
-    RangeProvenance, RangeReasoning, RangeResult, RangeResults, ReasoningLevel, RecordedAnswer,
+    HeldAtClose, Holding, KeptResults, Metrics, NeighbourAnswer, OrderPlaceAnswer, PointInTimeReason,
+    Provenance, RangeProvenance, RangeReasoning, RangeResult, RangeResults, ReasoningLevel, RecordedAnswer,
     RecordedDifference, RecordedRefusal, Rejected, ResultsAnswer, ResultsQuery, SessionHeadAnswer, Span,
     StartingHoldings, Trade, ValueAtClose, results, session_head,
 };

@@ -6,6 +6,7 @@ use anyhow::anyhow;
 use papertape_agents::config::{AgentConfig, AgentKind};
 use papertape_agents::desk::config::LlmKind;
 use papertape_core::id::{ContentHash, JobId, Symbol};
+use papertape_core::market::Dataset;
 use papertape_core::message::ModelName;
 use papertape_core::ports::Queue as _;
 use papertape_core::record::{DayStatus, JobRow};
@@ -18,7 +19,7 @@ use papertape_runtime::profile::trace::{Invariants, Status, Trace};
 use papertape_runtime::worker::{PROFILE, TOO_LATE};
 use papertape_store::{PageRequest, SessionFilter, SessionView, StepView};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows of a page.
 const PAGE: u32 = 1000;
@@ -55,6 +56,7 @@ pub async fn traces(
         let message = format!("{job} has no desk: a solo agent is one conversation, without nodes to time");
         return Err(ViewError::bad("job", message));
     }
+    let dataset = app.services.datasets.open(config.dataset.hash).ok();
     let mut count = TraceCount::default();
     let filter = SessionFilter { job: Some(job.clone()), ..SessionFilter::default() };
     let mut page = PageRequest::first(SESSIONS);
@@ -65,7 +67,7 @@ pub async fn traces(
             let Some(own) = own.filter(|agent| agent.kind == AgentKind::Desk) else { continue };
             let agent = agent_on(&config, own, session.date);
             let read = Session::read(app, session).await?;
-            for symbol in &config.symbols {
+            for symbol in &listed(&config.symbols, dataset.as_deref(), session.date) {
                 let trace = read.trace(app, (&row, &config), agent, symbol, raw_on_failure).await?;
                 count.traces += 1;
                 count.errors += usize::from(trace.status == Status::Error);
@@ -78,6 +80,13 @@ pub async fn traces(
             None => return Ok(count),
         }
     }
+}
+
+/// The symbols that a desk had on a day: those that were listed. Where the data are not at hand, all.
+fn listed(universe: &BTreeSet<Symbol>, dataset: Option<&Dataset>, date: Date) -> BTreeSet<Symbol> {
+    let found = dataset.and_then(|dataset| Some((dataset, dataset.day(date)?)));
+    let listed = found.map(|(dataset, day)| BTreeSet::clone(&dataset.view(day.open).listed(universe)));
+    listed.unwrap_or_else(|| universe.clone())
 }
 
 /// The agent as it is on a day: as the newest cut up to that day has changed it. Of a cut's own day, what

@@ -7,6 +7,7 @@ use papertape_core::action::{ActionKind, ActionStatus};
 use papertape_core::broker::RejectCode;
 use papertape_core::message::{FailureKind, Role};
 use papertape_core::plan::TaskStatus;
+use papertape_core::point_in_time::UnverifiedKind;
 use papertape_core::provenance::{TIMEOUT, UNREADABLE};
 use papertape_core::record::{DayStatus, JobStatus};
 use papertape_core::tape::OutcomeKind;
@@ -24,6 +25,13 @@ pub fn job_status() -> Object {
 pub fn day_status() -> Object {
     use DayStatus::{Completed, Failed, Queued, Running, Skipped};
     words(&[Queued, Running, Completed, Failed, Skipped].map(DayStatus::as_str))
+}
+
+/// How a session came to be unverified.
+#[must_use]
+pub fn unverified_kind() -> Object {
+    use UnverifiedKind::{Branch, Continuation, ExternalTools, Import, Memory};
+    words(&[ExternalTools, Import, Memory, Continuation, Branch].map(UnverifiedKind::as_str))
 }
 
 /// How an agent works.

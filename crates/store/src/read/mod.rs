@@ -16,6 +16,7 @@ mod results;
 mod sessions;
 mod shown;
 mod steps;
+mod unverified;
 
 pub use accounts::{AccountDay, AccountDays, NewestJob};
 pub use closed::{ClosedDay, StoppedJob};

@@ -5,7 +5,7 @@ use super::super::reasoning::message;
 use super::super::{Configs, MessageAnswer, ViewError, number};
 use super::load::{Chosen, chain, chosen, sessions};
 use super::recorded::{RecordedAnswer, recorded};
-use super::{DoneBefore, ReasoningLevel, trades};
+use super::{DoneBefore, PointInTimeReason, ReasoningLevel, point_in_time, trades};
 use crate::app::App;
 use papertape_core::id::{JobId, Symbol};
 use papertape_core::provenance::{DataQuality, Degradation, Research, SampleQuality, extract};
@@ -188,9 +188,12 @@ pub struct FinalPosition {
 /// How a day's research came about.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
 pub struct Provenance {
-    /// `verified`: the agent saw nothing but the market view; `unverified`: it could use outside tools, or the
-    /// day was traded elsewhere.
+    /// `verified`: the agent saw nothing but the market view, and so did every session whose account or memory
+    /// it goes on from; `unverified`: one of them could see more.
     pub point_in_time: Option<String>,
+    /// Why it is `unverified`; absent where it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub point_in_time_reason: Option<PointInTimeReason>,
     /// `state` is `ok`, `research_degraded`, `node_degraded` or `failed`; `reason_codes` says why;
     /// `sources_missing` names what could not be asked, which degrades nothing.
     #[schema(value_type = Option<Object>)]
@@ -323,6 +326,8 @@ async fn result(
     if !told.degradations.is_empty() {
         NodeTimes::of(app, session.id).await?.fill_in(&mut told.degradations);
     }
+    let of = (&session.job, &session.agent, session.date);
+    told.point_in_time_reason = point_in_time::reason(app, configs, of, session.metadata.as_ref()).await?;
     let config = configs.of(app, &session.job).await?;
     let continued = config.and_then(|config| config.done_until(&session.agent));
     let is_llm = config.and_then(|config| super::super::is_llm(config, &session.agent));
@@ -425,6 +430,7 @@ pub(super) fn provenance(metadata: Option<&Value>) -> Provenance {
     let Some(known) = known else { return Provenance { point_in_time, ..Provenance::default() } };
     Provenance {
         point_in_time,
+        point_in_time_reason: None,
         sample_quality: Some(known.sample_quality()),
         data_quality: Some(known.data_quality),
         research: known.research,

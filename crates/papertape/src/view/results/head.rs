@@ -3,6 +3,7 @@
 
 use super::super::{Configs, Deployment, UsageSummary, ViewError, is_llm, number};
 use super::day::{Provenance, provenance};
+use super::point_in_time;
 use crate::app::App;
 use papertape_core::record::{DayStatus, SessionId};
 use papertape_core::time::{Date, Timestamp};
@@ -100,6 +101,8 @@ pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadAnswer, 
     let config = configs.of(app, &brief.job).await?;
     let is_llm = config.and_then(|config| is_llm(config, &brief.agent));
     let metadata = result.metadata.as_ref();
+    let of = (&brief.job, &brief.agent, brief.date);
+    let point_in_time_reason = point_in_time::reason(app, &mut configs, of, metadata).await?;
     let figure = |name: &str| -> Option<f64> {
         let books = metadata?.get("books")?;
         books.get(name)?.as_str()?.parse::<Decimal>().ok().map(number)
@@ -131,7 +134,7 @@ pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadAnswer, 
         portfolio_value: result.portfolio_value.map(|value| number(value.0)),
         trades: result.positions.iter().filter(|row| is_fill(&row.action_type)).count(),
         rejections: result.orders.iter().filter(|order| is_refused(&order.status)).count(),
-        provenance: provenance(metadata),
+        provenance: Provenance { point_in_time_reason, ..provenance(metadata) },
         previous: beside(0),
         next: beside(1),
         deployment: Deployment::of(app),

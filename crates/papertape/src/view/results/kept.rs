@@ -155,6 +155,7 @@ mod tests {
             period_metrics,
             provenance: RangeProvenance {
                 point_in_time: None,
+                point_in_time_reason: None,
                 failed_days: Vec::new(),
                 degraded_days: Vec::new(),
             },

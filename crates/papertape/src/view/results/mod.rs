@@ -5,6 +5,7 @@ mod day;
 mod head;
 mod kept;
 mod load;
+mod point_in_time;
 mod range;
 mod recorded;
 mod researched;
@@ -17,6 +18,7 @@ pub use day::{
 };
 pub use head::{DecisionAnswer, NeighbourAnswer, SessionHeadAnswer, session_head};
 pub use kept::KeptResults;
+pub use point_in_time::PointInTimeReason;
 pub use range::{
     DailyPortfolioValue, DoneBefore, FullResearch, Metrics, RangeProvenance, RangeReasoning, RangeResult,
     Span,

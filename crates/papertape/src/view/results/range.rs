@@ -3,7 +3,9 @@
 use super::super::{Configs, MessageAnswer, ViewError, number, reasoning::message};
 use super::kept::Key;
 use super::load::{self, Chosen, chain, chosen};
-use super::{Baselines, ReasoningLevel, Researched, baseline::Beside, trades};
+use super::{
+    Baselines, PointInTimeReason, ReasoningLevel, Researched, baseline::Beside, point_in_time, trades,
+};
 use crate::app::App;
 use papertape_core::broker::MarketProfile;
 use papertape_core::id::{AgentName, JobId};
@@ -15,6 +17,7 @@ use papertape_core::time::Date;
 use papertape_store::{ClosedDay, PageRequest, ResultFilter, SessionFilter};
 use rust_decimal::Decimal;
 use serde::Serialize;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -150,6 +153,9 @@ pub struct FullResearch {
 pub struct RangeProvenance {
     /// `verified` where all days are.
     pub point_in_time: Option<String>,
+    /// Why the first day is that is `unverified`; absent where none is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub point_in_time_reason: Option<PointInTimeReason>,
     /// Days whose session broke off.
     pub failed_days: Vec<Date>,
     /// Days that were not of full research, the failed ones among them.
@@ -219,7 +225,8 @@ struct Closed {
     day: ClosedDay,
     figures: Figures,
     is_full: bool,
-    is_verified: bool,
+    /// Of a day that is unverified, what of its metadata says why.
+    unverified: Option<Value>,
 }
 
 /// What the figures of a period need of a day.
@@ -292,7 +299,8 @@ async fn close(app: &App, day: ClosedDay) -> Result<Closed, ViewError> {
         fills: fills.iter().map(|filled| filled.amount).collect(),
         closed_pnl: fills.iter().filter_map(|filled| filled.closed_pnl).collect(),
     };
-    Ok(Closed { figures, is_full: researched.is_full(), is_verified: researched.is_verified(), day })
+    let unverified = (!researched.is_verified()).then(|| researched.point_in_time());
+    Ok(Closed { figures, is_full: researched.is_full(), unverified, day })
 }
 
 async fn result(
@@ -325,7 +333,14 @@ async fn result(
         }
         _ => None,
     };
-    let is_verified = days.iter().all(|day| day.is_verified);
+    let unverified = days.iter().find(|day| day.unverified.is_some());
+    let point_in_time_reason = match unverified {
+        Some(day) => {
+            let of = (&day.day.job, &day.day.agent, day.day.date);
+            point_in_time::reason(app, configs, of, day.unverified.as_ref()).await?
+        }
+        None => None,
+    };
     Ok(RangeResult {
         model: agent.to_string(),
         job_id: job.to_string(),
@@ -343,7 +358,8 @@ async fn result(
             period_metrics: metrics(&full, year),
         },
         provenance: RangeProvenance {
-            point_in_time: Some(if is_verified { "verified" } else { "unverified" }.to_owned()),
+            point_in_time: Some(if unverified.is_none() { "verified" } else { "unverified" }.to_owned()),
+            point_in_time_reason,
             failed_days: those(|day| day.day.status == DayStatus::Failed),
             degraded_days: those(|day| !day.is_full),
         },

@@ -3,13 +3,18 @@
 
 use papertape_core::provenance::{SampleQuality, extract};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// What a session's metadata says of its research.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub(in crate::view) struct Researched {
     #[serde(default)]
     point_in_time: Value,
+    #[serde(default, skip_serializing)]
+    point_in_time_reason: Value,
+    /// What came of a day that was traded elsewhere.
+    #[serde(default, skip_serializing)]
+    recorded: Value,
     #[serde(default)]
     research: Value,
     #[serde(default)]
@@ -43,8 +48,17 @@ impl Researched {
         known.is_some_and(|known| extract(&known).sample_quality() == SampleQuality::FullResearch)
     }
 
-    /// Did the agent see nothing but the market view?
+    /// Is it known that the agent saw nothing but the market view?
     pub(super) fn is_verified(&self) -> bool {
         self.point_in_time == "verified"
+    }
+
+    /// What of the metadata says why it is not.
+    pub(super) fn point_in_time(&self) -> Value {
+        json!({
+            "point_in_time": self.point_in_time,
+            "point_in_time_reason": self.point_in_time_reason,
+            "recorded": self.recorded,
+        })
     }
 }

@@ -1,0 +1,31 @@
+//! The part of a universe that exists at an instant.
+
+use super::view::MarketView;
+use crate::id::Symbol;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::ops::Deref;
+
+/// The symbols of a universe that have begun to trade at a view's instant.
+///
+/// Only a view makes one, so whatever takes a `Listed` cannot be given a symbol before its first bar: that a
+/// company will be listed is knowledge of the future.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Listed(BTreeSet<Symbol>);
+
+impl Deref for Listed {
+    type Target = BTreeSet<Symbol>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl MarketView<'_> {
+    /// The symbols of a universe that have begun to trade.
+    #[must_use]
+    pub fn listed<'s>(&self, universe: impl IntoIterator<Item = &'s Symbol>) -> Listed {
+        Listed(universe.into_iter().filter(|symbol| self.is_listed(symbol)).cloned().collect())
+    }
+}

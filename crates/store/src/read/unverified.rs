@@ -1,0 +1,47 @@
+//! Sessions that could see more than the market view.
+
+use crate::db::{Db, Statement};
+use crate::error::StoreError;
+use crate::store::Store;
+use futures::FutureExt as _;
+use papertape_core::id::{AgentName, JobId};
+use papertape_core::time::Date;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// As canonical metadata spell it.
+const MARK: &str = "%\"point_in_time\":\"unverified\"%";
+
+impl Store {
+    /// The day and the metadata of an agent's newest session in a job up to a day that is unverified; `None`
+    /// where all are verified.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn newest_unverified(
+        &self,
+        job: &JobId,
+        agent: &AgentName,
+        until: Date,
+    ) -> Result<Option<(Date, Value)>, StoreError> {
+        let wanted = Arc::new((job.clone(), agent.clone()));
+        self.read(move |db| {
+            let wanted = Arc::clone(&wanted);
+            async move { newest(db, &wanted.0, &wanted.1, until).await }.boxed()
+        })
+        .await
+    }
+}
+
+async fn newest(
+    db: &mut dyn Db,
+    job: &JobId,
+    agent: &AgentName,
+    until: Date,
+) -> Result<Option<(Date, Value)>, StoreError> {
+    let mut statement = Statement::new("SELECT date, metadata FROM trading_sessions WHERE 1 = 1");
+    statement.add(" AND job_id = ? AND model = ? AND date <= ?", [job.into(), agent.into(), until.into()]);
+    statement.add(" AND metadata LIKE ? ORDER BY date DESC LIMIT 1", [MARK.into()]);
+    let row = statement.query(db).await?.into_iter().next();
+    row.map(|mut row| Ok((row.get()?, row.get()?))).transpose()
+}
