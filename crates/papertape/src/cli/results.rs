@@ -100,6 +100,9 @@ fn print_day(result: &DayResult) -> Result<()> {
         let gain = metrics.return_pct.map_or_else(String::new, |pct| format!(", {pct:+.2}% on the day"));
         say(format_args!("  value {}{gain}, cash {}", money(end.portfolio_value), money(end.cash)))?;
     }
+    if let Some(reason) = &result.provenance.point_in_time_reason {
+        say(format_args!("  point in time unverified: {}", reason.sentence()))?;
+    }
     let mut rows = table(["  action", "symbol", ">quantity", ">price", ">fee", ">realised", ">cash after"]);
     for trade in &result.trades {
         rows.add_row([

@@ -3,7 +3,7 @@
 use super::failure::of_view;
 use super::output::{count, percent, say, table, terminal_width, text_of, two, width, wrap};
 use crate::app::App;
-use crate::view::{self, RangeResult, ResultsAnswer, ResultsQuery, ViewError};
+use crate::view::{self, BaselineResult, RangeResult, ResultsAnswer, ResultsQuery, ViewError};
 use anyhow::Result;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::ports::{Queue as _, Record as _};
@@ -60,15 +60,13 @@ pub(super) fn print(lines: &[Line]) -> Result<()> {
             of(&both.buy_and_hold.period_metrics),
             of(&both.equal_weight.period_metrics)
         ));
+        let named = [("Buy & hold", &both.buy_and_hold), ("Equal weights", &both.equal_weight)];
+        below.extend(named.into_iter().filter_map(|(name, baseline)| underinvested(name, baseline)));
     }
     if lines.iter().any(|line| line.result.is_llm == Some(false)) {
         below.push(HOUSE.to_owned());
     }
-    if lines.iter().any(|line| line.result.provenance.point_in_time.as_deref() == Some("unverified")) {
-        below.push(
-            "Some of it used outside tools, or was traded elsewhere: point in time unverified.".to_owned(),
-        );
-    }
+    below.extend(lines.iter().filter_map(|line| unverified(&line.result)));
     below.extend(done_before(lines));
     say("")?;
     below.iter().try_for_each(|text| say(wrap(text, width(), "")))
@@ -89,6 +87,20 @@ fn done_before(lines: &[Line]) -> Vec<String> {
         false => format!("{days} ({}).", agents.join(", ")),
     });
     told.collect()
+}
+
+/// What is said of a baseline that is not what its name says.
+fn underinvested(name: &str, baseline: &BaselineResult) -> Option<String> {
+    let share = baseline.uninvested.filter(|_| baseline.is_underinvested)? * 100.0;
+    Some(format!("{name} left {share:.1}% of its money uninvested, on average over the days."))
+}
+
+/// What is said of an agent whose days are not known to have seen nothing of their future.
+fn unverified(result: &RangeResult) -> Option<String> {
+    let provenance = &result.provenance;
+    let is_unverified = provenance.point_in_time.as_deref() == Some("unverified");
+    let why = provenance.point_in_time_reason.as_ref().map(|reason| format!(" ({})", reason.sentence()));
+    is_unverified.then(|| format!("{}: point in time unverified{}.", result.model, why.unwrap_or_default()))
 }
 
 /// The figures of an agent.

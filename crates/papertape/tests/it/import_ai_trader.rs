@@ -64,7 +64,12 @@ fn holds(tool: &Tool, job: &str) {
     let values = of_alpha.expect("is there")["daily_portfolio_values"].as_array().expect("a list").clone();
     let last = values.last().expect("a day");
     assert_eq!((last["date"].as_str(), last["portfolio_value"].as_f64()), (Some(DAYS[4]), Some(995.0)));
-    assert_eq!(of_alpha.expect("is there")["provenance"]["point_in_time"], "unverified");
+    let provenance = &of_alpha.expect("is there")["provenance"];
+    let reason = &provenance["point_in_time_reason"];
+    assert_eq!((&provenance["point_in_time"], &reason["kind"]), (&json!("unverified"), &json!("import")));
+    assert_eq!((reason["job"].as_str(), reason["date"].as_str()), (Some(job), Some(DAYS[1])));
+    let shown = tool.ok(&["results", job]).out;
+    assert!(shown.contains("point in time unverified (imported: session"), "{shown}");
 
     let first = reasoning(tool, job, ALPHA, DAYS[1]);
     let actions: Vec<String> = first["positions"]
@@ -365,6 +370,16 @@ fn another_model_goes_on_where_a_recorded_one_was() {
     let after = reasoning(&tool, &branch, ALPHA, DAYS[3])["conversation"].to_string();
     assert!(!after.contains("AAA falls"), "{after}");
     assert_eq!(tool.json(&["replay", &branch])["equal"], true);
+    // Its account is what the recorded days have made of it.
+    let day = tool.json(&["results", &branch, "--agent", ALPHA, "--date", DAYS[3]])["results"][0].clone();
+    let last = tool.json(&["results", &job, "--agent", ALPHA, "--date", DAYS[2]])["results"][0].clone();
+    let reason = json!({
+        "kind": "branch", "job": job, "session": last["metadata"]["session_id"], "date": DAYS[2],
+    });
+    assert_eq!(day["provenance"]["point_in_time"], "unverified");
+    assert_eq!(day["provenance"]["point_in_time_reason"], reason);
+    let shown = tool.ok(&["results", &branch, "--agent", ALPHA, "--date", DAYS[3]]).out;
+    assert!(shown.contains("point in time unverified: it branched off after session"), "{shown}");
     // What is asked for by its name alone is no model that could run.
     let start = [
         "run",

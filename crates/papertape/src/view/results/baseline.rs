@@ -1,11 +1,12 @@
 //! What doing next to nothing would have come to, under the same rules: the same data, days, symbols,
 //! market and money, through the same books.
 //!
-//! * `buy_and_hold`: the starting value is divided into equal parts, one a symbol of the run; each buys what it can
-//!   at its symbol's first open, and is held. The part of a symbol that is not traded yet, or never, stays cash, as
-//!   dividends do.
+//! * `buy_and_hold`: on the first day on which a symbol of the run is listed, the starting value is divided into
+//!   equal parts, one for each symbol that is listed then; each buys what it can at its symbol's first open, and is
+//!   held. It is never divided again: what is listed later is not bought, for nobody knew of it. Dividends stay cash.
 //! * `equal_weight`: at the first day of every calendar month on which anything has an open, each symbol that has one
-//!   is brought to an equal part of the portfolio value: what is above it is sold, then what is below is bought.
+//!   is brought to an equal part of the portfolio value: what is above it is sold, then what is below is bought. So
+//!   a symbol is taken in at the first rebalance after it is listed.
 //!
 //! A part P buys `floor((P - m) / (open x (1 + s) x (1 + f)))` units, in whole lots or 8 decimals as the
 //! market has it; s is the slippage, f the fee, both as rates, m the least fee.
@@ -17,7 +18,7 @@ use papertape_core::broker::{
 };
 use papertape_core::id::{JobId, Symbol};
 use papertape_core::ledger::{CorporateAction, LedgerError};
-use papertape_core::market::{Dataset, MarketView};
+use papertape_core::market::{Dataset, Listed, MarketView};
 use papertape_core::metric::{DayValue, PeriodInput, TradedAmount, period_metrics};
 use papertape_core::money::{Money, Price, Quantity};
 use papertape_core::time::Date;
@@ -30,6 +31,9 @@ use utoipa::ToSchema;
 
 /// Decimals of the finest unit that can be traded.
 const QUANTITY_DP: u32 = 8;
+
+/// A baseline that left more of its money uninvested says so.
+const MAX_UNINVESTED: f64 = 0.05;
 
 /// Two ways of doing next to nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
@@ -47,6 +51,11 @@ pub struct BaselineResult {
     pub daily_portfolio_values: Vec<ValueAtClose>,
     /// Over all days.
     pub period_metrics: Metrics,
+    /// The mean over the days of the share of the portfolio value that was not invested at the close: `1 -
+    /// exposure`. `null` where the numbers cannot say.
+    pub uninvested: Option<f64>,
+    /// Is that more than 5 %? Then the baseline is not what its name says.
+    pub is_underinvested: bool,
 }
 
 /// A portfolio value at a close.
@@ -120,7 +129,8 @@ fn run(
     let mut days = Vec::with_capacity(dates.len());
     let mut entries: Vec<BookEntry> = Vec::new();
     let mut month = None;
-    let mut to_buy = symbols.clone();
+    // What is left to buy, each with the same part of the money; `None` until anything is listed.
+    let mut to_buy: Option<(BTreeSet<Symbol>, Money)> = None;
     for day in dates.iter().filter_map(|date| dataset.day(*date)) {
         let at_open = dataset.view(day.open);
         let opens = opens(&at_open, symbols);
@@ -129,11 +139,16 @@ fn run(
         entries.extend(before.entries);
         match strategy {
             Strategy::BuyAndHold => {
-                let part = Money(initial.0 / Decimal::from(symbols.len().max(1)));
-                for (symbol, open) in opens.iter().filter(|(symbol, _)| to_buy.remove(*symbol)) {
-                    let affordable = affordable(market, Money(part.0.min(books.account().cash().0)), *open);
-                    let quote = Quote::at(symbol.clone(), day.date, *open);
-                    order(&mut books, &mut entries, quote, Side::Buy, affordable)?;
+                if to_buy.is_none() {
+                    to_buy = divided(initial, &at_open.listed(symbols));
+                }
+                if let Some((left, part)) = &mut to_buy {
+                    for (symbol, open) in opens.iter().filter(|(symbol, _)| left.remove(*symbol)) {
+                        let money = Money(part.0.min(books.account().cash().0));
+                        let quote = Quote::at(symbol.clone(), day.date, *open);
+                        let affordable = affordable(market, money, *open);
+                        order(&mut books, &mut entries, quote, Side::Buy, affordable)?;
+                    }
                 }
             }
             Strategy::EqualWeight => {
@@ -165,10 +180,20 @@ fn run(
     };
     let value =
         |day: &DayValue| ValueAtClose { date: day.day, portfolio_value: number(day.portfolio_value.0) };
+    let period_metrics: Metrics = period_metrics(&input).into();
+    let uninvested = period_metrics.exposure.map(|exposure| (1.0 - exposure).max(0.0));
     Ok(BaselineResult {
         daily_portfolio_values: days.iter().map(value).collect(),
-        period_metrics: period_metrics(&input).into(),
+        period_metrics,
+        uninvested,
+        is_underinvested: uninvested.is_some_and(|share| share > MAX_UNINVESTED),
     })
+}
+
+/// Equal parts of the money, one for each symbol that is listed; `None` where none is.
+fn divided(initial: Money, listed: &Listed) -> Option<(BTreeSet<Symbol>, Money)> {
+    let part = Money(initial.0.checked_div(Decimal::from(listed.len()))?);
+    Some((BTreeSet::clone(listed), part))
 }
 
 /// Brings every symbol that has an open to its equal part of the portfolio value: sales first. There is one.
@@ -310,10 +335,33 @@ mod tests {
         }
     }
 
-    /// Goal: what is listed later is bought when it is, with its own part of the money; until then nothing is done
-    /// with it, and a run that begins before anything is traded has its baseline all the same.
+    /// Goal: the known answer of a calendar year with a symbol in the universe that is listed seven years later. It
+    /// has no part of the money: today's rules give the +53.48 % that the other four made.
     #[test]
-    fn what_is_listed_later_is_bought_then() {
+    fn what_is_listed_later_has_no_part_of_the_money() {
+        let dataset = Catalogue::bundled().open("us-daily-2000-2013").expect("bundled");
+        let dates = dates(&dataset, jiff::civil::date(2005, 1, 1), jiff::civil::date(2005, 12, 31));
+        let market = MarketProfile::us_equity();
+        let cash = Money::from(100_000);
+        let all: BTreeSet<Symbol> = dataset.all_symbols().cloned().collect();
+        assert!(all.contains(&Symbol::new("FB")));
+        let listed: BTreeSet<Symbol> =
+            ["AAPL", "GOOG", "IBM", "MSFT"].into_iter().map(Symbol::from).collect();
+        for strategy in [Strategy::BuyAndHold, Strategy::EqualWeight] {
+            let result = run(&dataset, &all, &market, cash, &dates, strategy).expect("runs");
+            assert_eq!(result, run(&dataset, &listed, &market, cash, &dates, strategy).expect("runs"));
+            assert!(!result.is_underinvested, "{:?}", result.uninvested);
+            if strategy == Strategy::BuyAndHold {
+                let gain = result.period_metrics.total_return.expect("a return") * 100.0;
+                assert_eq!(format!("{gain:.2}"), "53.48");
+            }
+        }
+    }
+
+    /// Goal: the money is divided once, on the first day on which anything is listed: what is listed later is
+    /// not bought and held; equal weights take it in at their next rebalance.
+    #[test]
+    fn a_listing_divides_nothing_again() {
         let dataset = Catalogue::bundled().open("us-daily-2000-2013").expect("bundled");
         // FB's first day is 2012-05-18.
         let run = |from: i8, symbols: &[&str], strategy| {
@@ -322,23 +370,45 @@ mod tests {
             let cash = Money::from(100_000);
             let result = run(&dataset, &symbols, &MarketProfile::us_equity(), cash, &dates, strategy);
             let values = result.expect("runs").daily_portfolio_values;
-            values.iter().map(|day| day.portfolio_value).collect::<Vec<_>>()
+            values.iter().map(|day| (day.date, day.portfolio_value)).collect::<Vec<_>>()
         };
         for strategy in [Strategy::BuyAndHold, Strategy::EqualWeight] {
             let (early, late) = (run(16, &["FB"], strategy), run(18, &["FB"], strategy));
-            assert_eq!(early[..2], [100_000.0, 100_000.0], "it is not traded yet");
+            assert_eq!([early[0].1, early[1].1], [100_000.0, 100_000.0], "nothing is listed yet");
             assert_eq!(early[2..], late, "{strategy:?}");
-            assert!(late[late.len() - 1] < 80_000.0, "{late:?}");
+            assert!(late[late.len() - 1].1 < 80_000.0, "{late:?}");
         }
-        let (both, aapl, fb) = (
-            run(16, &["AAPL", "FB"], Strategy::BuyAndHold),
-            run(16, &["AAPL"], Strategy::BuyAndHold),
-            run(16, &["FB"], Strategy::BuyAndHold),
+        let alone = run(16, &["AAPL"], Strategy::BuyAndHold);
+        assert_eq!(run(16, &["AAPL", "FB"], Strategy::BuyAndHold), alone);
+        let both = run(18, &["AAPL", "FB"], Strategy::BuyAndHold);
+        assert!(
+            both.iter().zip(&alone[2..]).any(|(both, alone)| (both.1 - alone.1).abs() > 1_000.0),
+            "both are listed"
         );
-        for ((both, aapl), fb) in both.iter().zip(aapl).zip(fb) {
-            // Half of each, but for what whole shares leave over.
-            assert!((both - (aapl + fb) / 2.0).abs() < 700.0, "{both} of {aapl} and {fb}");
-        }
+        let (both, alone) =
+            (run(16, &["AAPL", "FB"], Strategy::EqualWeight), run(16, &["AAPL"], Strategy::EqualWeight));
+        let june = both.iter().position(|(date, _)| date.month() == 6).expect("June");
+        assert_eq!(both[..june], alone[..june], "until the next rebalance");
+        assert!(both[june..].iter().zip(&alone[june..]).all(|(both, alone)| both != alone), "from then on");
+    }
+
+    /// Goal: a baseline that could not invest its money says how much of it: of 1,000, one share at some 660.
+    #[test]
+    fn money_that_was_not_invested_is_told() {
+        let dataset = Catalogue::bundled().open("us-daily-2000-2013").expect("bundled");
+        let dates = dates(&dataset, jiff::civil::date(2012, 10, 1), jiff::civil::date(2012, 10, 5));
+        let symbols = BTreeSet::from([Symbol::new("AAPL")]);
+        let run = |cash: i64| {
+            let cash = Money::from(cash);
+            run(&dataset, &symbols, &MarketProfile::us_equity(), cash, &dates, Strategy::BuyAndHold)
+                .expect("runs")
+        };
+        let poor = run(1_000);
+        let share = poor.uninvested.expect("a share");
+        assert!((0.3..0.4).contains(&share) && poor.is_underinvested, "{share}");
+        assert!((share + poor.period_metrics.exposure.expect("a share") - 1.0).abs() < 1e-12);
+        let rich = run(100_000);
+        assert!(rich.uninvested.is_some_and(|share| share < 0.01) && !rich.is_underinvested);
     }
 
     /// AAPL was split 2 for 1 on 2005-02-28: a holding across it keeps its value, and nothing is traded.
