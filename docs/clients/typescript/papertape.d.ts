@@ -67,6 +67,8 @@ export interface Metrics {
 export interface Baseline {
   daily_portfolio_values: { date: string; portfolio_value: number }[];
   period_metrics: Metrics;
+  uninvested: number | null;
+  is_underinvested: boolean;
 }
 
 export interface RangeResult {

@@ -7191,8 +7191,16 @@ export interface components {
         BaselineResult: {
             /** @description The closes, oldest first. */
             daily_portfolio_values: components["schemas"]["ValueAtClose"][];
+            /** @description Is that more than 5 %? Then the baseline is not what its name says. */
+            is_underinvested: boolean;
             /** @description Over all days. */
             period_metrics: components["schemas"]["Metrics"];
+            /**
+             * Format: double
+             * @description The mean over the days of the share of the portfolio value that was not invested at the close: `1 -
+             *     exposure`. `null` where the numbers cannot say.
+             */
+            uninvested?: number | null;
         };
         /** @description Two ways of doing next to nothing. */
         Baselines: {
@@ -8940,6 +8948,26 @@ export interface components {
             /** @description The plans, newest first. */
             plans: components["schemas"]["PlanSummary"][];
         };
+        /** @description Why a day is `unverified`: how the mark came, and the session that it comes from. */
+        PointInTimeReason: {
+            /**
+             * Format: date
+             * @description Its trading day.
+             */
+            date: string;
+            /**
+             * @description The job of the session that the mark comes from, however many jobs lie between: one that used the tools
+             *     or was imported.
+             */
+            job: string;
+            /** @enum {string} */
+            kind: "external_tools" | "import" | "memory" | "continuation" | "branch";
+            /**
+             * Format: int64
+             * @description That session; `null` where it is not in the record any more.
+             */
+            session?: number | null;
+        };
         /** @description One action and what it left. */
         PositionAnswer: {
             /**
@@ -9012,10 +9040,11 @@ export interface components {
             /** @description Nodes that gave nothing, in the order of the graph. */
             degradations?: Record<string, never>[];
             /**
-             * @description `verified`: the agent saw nothing but the market view; `unverified`: it could use outside tools, or the
-             *     day was traded elsewhere.
+             * @description `verified`: the agent saw nothing but the market view, and so did every session whose account or memory
+             *     it goes on from; `unverified`: one of them could see more.
              */
             point_in_time?: string | null;
+            point_in_time_reason?: components["schemas"]["PointInTimeReason"] | null;
             /**
              * @description The six fields of the research debate, rolled up over all instruments; `null` where nothing was
              *     debated.
@@ -9060,6 +9089,7 @@ export interface components {
             failed_days: string[];
             /** @description `verified` where all days are. */
             point_in_time?: string | null;
+            point_in_time_reason?: components["schemas"]["PointInTimeReason"] | null;
         };
         /** @description What was said on one day of a range. */
         RangeReasoning: {

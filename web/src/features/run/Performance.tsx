@@ -4,6 +4,7 @@ import { useCallback, useMemo, useRef, useState } from 'react'
 import { markCells } from '@/charts/DayStrip'
 import { EquityChart } from '@/charts/EquityChart'
 import type { Curves, Job, RangeResult, RangeResults } from '@/server/types'
+import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { Segments } from '@/shared/ui/parts'
 import { Failed, Loading, Note } from '@/shared/ui/states'
@@ -22,6 +23,7 @@ const NONE: RangeResult[] = []
 
 export function Performance({ job, curves, results: asked }: Props) {
   const t = useText()
+  const format = useFormat()
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set())
   const [days, setDays] = useState<'all' | 'full'>('all')
   const strips = useRef<HTMLDivElement>(null)
@@ -31,6 +33,7 @@ export function Performance({ job, curves, results: asked }: Props) {
   const closed = drawn.some((curve) => curve.points.length > 0)
   const degraded = useMemo(() => curves.agents.some((agent) => agent.full_research.includes(false)), [curves])
   const lost = results.some((result) => !result.baselines)
+  const longest = results.find((result) => result.baselines)
   // At each move of the pointer: not by way of React.
   const legend = useRef<(date: string | null) => void>(() => {})
   const mark = useCallback((date: string | null) => {
@@ -87,6 +90,15 @@ export function Performance({ job, curves, results: asked }: Props) {
       )}
       {days === 'full' && <Note>{t('run.metrics.full.why')}</Note>}
       {lost && results.length > 0 && <Note>{t('run.no.baselines')}</Note>}
+      {(['buy_and_hold', 'equal_weight'] as const).map((name) => {
+        const baseline = longest?.baselines?.[name]
+        if (!baseline?.is_underinvested) return null
+        return (
+          <Note key={name} kind="warn">
+            {t('run.uninvested', { name: t(`baseline.${name}`), share: format.percent(baseline.uninvested) })}
+          </Note>
+        )
+      })}
     </div>
   )
 }

@@ -10,6 +10,7 @@ import { type Translate, useText } from '@/shared/i18n'
 import { symbolsOf } from '@/shared/symbols'
 import { useNow } from '@/shared/now'
 import { HouseTag, StatusMark, Tag } from '@/shared/ui/parts'
+import { UnverifiedTag } from '@/shared/ui/pointInTime'
 import { QualityShare } from '@/shared/ui/quality'
 
 export function RunGroup({ job }: { job: Job }) {
@@ -127,7 +128,7 @@ function AgentRow({ job, name, isLlm, result, busy }: AgentRowProps) {
       </span>
       <span role="cell" className="row">
         {result && <QualityShare full={result.full_research.days} total={result.full_research.total_days} />}
-        {result?.provenance.point_in_time === 'unverified' && <Tag kind="warn">{t('quality.unverified')}</Tag>}
+        <UnverifiedTag provenance={result?.provenance} />
       </span>
     </div>
   )

@@ -7,6 +7,7 @@ import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { useCode, useReasons } from '@/shared/i18n/codes'
 import { Pairs, Tag } from '@/shared/ui/parts'
+import { UnverifiedReason } from '@/shared/ui/pointInTime'
 import { QualityTag, qualityOf, researchOf } from '@/shared/ui/quality'
 import { Empty } from '@/shared/ui/states'
 
@@ -39,6 +40,7 @@ export function ProvenanceView({ job, session, day, symbol }: Props) {
     [t('provenance.quality'), <QualityTag key="quality" quality={quality} />],
     [t('provenance.sample'), metadata.sample_quality ? <span title={metadata.sample_quality}>{word('provenance', metadata.sample_quality)}</span> : '–'],
     [t('provenance.time'), provenance.point_in_time === 'unverified' ? <Tag kind="warn">{t('quality.unverified')}</Tag> : t('quality.verified')],
+    provenance.point_in_time_reason ? [t('provenance.time.reason'), <UnverifiedReason key="time" reason={provenance.point_in_time_reason} />] : null,
     talk ? [t('provenance.end'), `${talk.end ? word('provenance', talk.end) : '–'} · ${t('provenance.steps', { count: talk.steps ?? 0 })}`] : null,
   ]
   if (research) {

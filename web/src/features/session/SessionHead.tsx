@@ -9,6 +9,7 @@ import { symbolsOf } from '@/shared/symbols'
 import { isTyping } from '@/shared/keys'
 import { Icon } from '@/shared/ui/icons'
 import { Figure, HouseTag, StatusMark, Tag } from '@/shared/ui/parts'
+import { UnverifiedTag } from '@/shared/ui/pointInTime'
 import { QualityTag, qualityOf } from '@/shared/ui/quality'
 
 interface Props {
@@ -57,7 +58,7 @@ export function SessionHead({ job, status, date, model, session, day, line }: Pr
           {line === 'live' && session?.status === 'running' && <span className="live">{t('live.on')}</span>}
           {line === 'broken' && <Tag kind="warn">{t('live.broken')}</Tag>}
           <QualityTag quality={qualityOf(day?.provenance.data_quality)} />
-          {day?.provenance.point_in_time === 'unverified' && <Tag kind="warn">{t('quality.unverified')}</Tag>}
+          <UnverifiedTag provenance={day?.provenance} />
           {session?.total_messages != null && <span className="tnum">{t('session.messages', { count: session.total_messages })}</span>}
           {session?.completed_at && <span className="tnum">{format.duration((Date.parse(session.completed_at) - Date.parse(session.started_at)) / 1000)}</span>}
         </div>

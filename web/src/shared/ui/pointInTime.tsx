@@ -1,0 +1,37 @@
+// Where a day is not known to have seen nothing of its future: the mark, and the session that it comes from.
+import { Link } from '@tanstack/react-router'
+import type { PointInTimeReason } from '@/server/types'
+import { useFormat } from '@/shared/format'
+import { useText } from '@/shared/i18n'
+import { Tag } from './parts'
+
+interface Marked {
+  point_in_time?: string | null
+  point_in_time_reason?: PointInTimeReason | null
+}
+
+/** The mark, with its reason in words under the pointer. */
+export function UnverifiedTag({ provenance }: { provenance: Marked | null | undefined }) {
+  const t = useText()
+  if (provenance?.point_in_time !== 'unverified') return null
+  const reason = provenance.point_in_time_reason
+  return (
+    <Tag kind="warn" title={reason ? t(`unverified.${reason.kind as 'memory'}`) : undefined}>
+      {t('quality.unverified')}
+    </Tag>
+  )
+}
+
+/** How the mark came, with a link to the job of the session that it comes from. */
+export function UnverifiedReason({ reason }: { reason: PointInTimeReason }) {
+  const t = useText()
+  const format = useFormat()
+  return (
+    <span title={`point_in_time_reason: ${reason.kind}`}>
+      {t(`unverified.${reason.kind as 'memory'}`)} ·{' '}
+      <Link to="/app/runs/$jobId" params={{ jobId: reason.job }}>
+        {t('unverified.origin', { date: format.day(reason.date) })}
+      </Link>
+    </span>
+  )
+}
