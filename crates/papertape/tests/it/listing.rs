@@ -165,19 +165,21 @@ async fn nobody_hears_of_a_company_before_its_listing() {
 
 /// The made-up symbols with the days of their listings; the names occur nowhere else.
 const SYMBOLS: [(&str, usize); 6] =
-    [("QXALPHA", 0), ("QXBRAVO", 0), ("QXCARGO", 1), ("QXDELTA", 2), ("QXECHO", 4), ("QXNEVER", 99)];
+    [("QXALPHA", 0), ("QXBRAVO", 0), ("QXCARGO", 1), ("QXDELTA", 2), ("QXECHO", 4), ("QXNEVER", 7)];
+/// Days of the runs; the data go on for two more.
 const DAYS: usize = 6;
+const ALL_DAYS: usize = DAYS + 2;
 
 /// Symbols that are listed one after the other, with a split and a dividend, and news about each that were out
 /// before all of them.
 fn listings() -> SmallData {
-    let bars: Vec<[&str; 4]> = (0..DAYS)
+    let bars: Vec<[&str; 4]> = (0..ALL_DAYS)
         .map(|n| if n % 2 == 0 { ["20", "22", "19", "21"] } else { ["21", "23", "18", "19"] })
         .collect();
-    let mut data = SmallData::new("2024-03-04", DAYS);
+    let mut data = SmallData::new("2024-03-04", ALL_DAYS);
     let open = data.day(0).open;
     for (n, (symbol, first)) in SYMBOLS.iter().enumerate() {
-        let shown = DAYS.saturating_sub(*first);
+        let shown = ALL_DAYS - *first;
         data = data.symbol_from(symbol, *first, &bars[..shown]);
         let at = open - Duration::from_secs(60 * (n as u64 + 1));
         data = data.news(symbol, at, &format!("a company has published item {n}"));
