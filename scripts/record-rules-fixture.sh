@@ -149,7 +149,7 @@ note killed
 rm -rf "$out"
 mkdir -p "$out"
 RULES=$2 BINARY=$binary OUT=$out python3 - <<'PY'
-import gzip, hashlib, json, os, pathlib, sqlite3, subprocess
+import gzip, json, os, pathlib, sqlite3, subprocess, zlib
 out = pathlib.Path(os.environ["OUT"])
 def papertape(*words):
     done = subprocess.run([os.environ["BINARY"], *words], capture_output=True)
@@ -168,7 +168,7 @@ for name, job in sorted(json.load(open("names.json")).items()):
         "kind": listed[job].get("kind"),
         "status": listed[job]["status"],
         "verify": verified,
-        "canonical_sha256": hashlib.sha256(canonical).hexdigest(),
+        "canonical_crc32": zlib.crc32(canonical),
         "canonical_lines": canonical.count(b"\n"),
         "results": parsed("results", job),
     }

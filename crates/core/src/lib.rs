@@ -25,5 +25,8 @@ pub mod prompt;
 pub mod provenance;
 pub mod record;
 pub mod redact;
+mod rules_version;
 pub mod tape;
 pub mod time;
+
+pub use rules_version::{OLDER_RULES, RULES_VERSION};

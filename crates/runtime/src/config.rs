@@ -3,6 +3,7 @@
 use crate::budget::Budget;
 use papertape_agents::config::AgentConfig;
 use papertape_agents::memory::MemorySettings;
+use papertape_core::RULES_VERSION;
 use papertape_core::broker::MarketProfile;
 use papertape_core::id::{AgentName, ContentHash, JobId, Symbol};
 use papertape_core::json::{self, to_value};
@@ -139,7 +140,7 @@ impl SimulationConfig {
         }
         whole["agents"] = json!(self.agents.iter().map(AgentConfig::fingerprint).collect::<Vec<_>>());
         whole["branch"] = self.branch_doc();
-        whole["format"] = json!([FORMAT_VERSION, papertape_core::redact::VERSION]);
+        whole["format"] = json!([FORMAT_VERSION, papertape_core::redact::VERSION, RULES_VERSION]);
         json::hash(&whole)
     }
 
@@ -155,7 +156,8 @@ impl SimulationConfig {
             "prompts": self.prompts,
             "start": start,
             "branch": self.branch_doc(),
-            "format": [FORMAT_VERSION, papertape_core::redact::VERSION],
+            // A day that is done under other rules is not done.
+            "format": [FORMAT_VERSION, papertape_core::redact::VERSION, RULES_VERSION],
         });
         if !self.memory.is_off() {
             whole["memory"] = to_value(&self.memory);

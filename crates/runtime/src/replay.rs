@@ -8,6 +8,7 @@ use crate::simulate::state_of;
 use futures::FutureExt as _;
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::{StartState, run_day};
+use papertape_core::RULES_VERSION;
 use papertape_core::id::{AgentName, ContentHash};
 use papertape_core::json::difference;
 use papertape_core::market::{Dataset, TradingDay};
@@ -23,6 +24,8 @@ use std::time::Duration;
 /// What a replay found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
+    /// The rules that the job was recorded under, where they are not this program's: nothing was replayed.
+    pub recorded_under: Option<u32>,
     /// Sessions that came out equal.
     pub equal: usize,
     /// Steps that were read on the way.
@@ -45,11 +48,15 @@ pub struct Fault {
 }
 
 /// Runs every finished session of a job on its tape and compares requests, books and end states.
-/// Needs neither provider nor network.
+/// Needs neither provider nor network. A job of other rules is not replayed: the report says which.
 ///
 /// # Errors
 /// A sentence where the job cannot be replayed at all: its config or its data cannot be read.
 pub async fn run(services: &Services, job: &JobRow) -> Result<Report, String> {
+    if job.rules_version != RULES_VERSION {
+        // Under other rules it comes out otherwise, which says nothing about the record.
+        return Ok(Report { recorded_under: Some(job.rules_version), ..Report::default() });
+    }
     let config: SimulationConfig = serde_json::from_value(job.config.clone())
         .map_err(|error| format!("the job's config cannot be read: {error}"))?;
     let dataset = services.datasets.open(config.dataset.hash)?;

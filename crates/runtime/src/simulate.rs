@@ -15,7 +15,7 @@ use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::market::{Dataset, TradingDay};
 use papertape_core::money::Money;
 use papertape_core::ports::Record;
-use papertape_core::record::{DayStatus, JobRow, JobStatus, Lease, NewSession, Write};
+use papertape_core::record::{DayStatus, JobRow, JobStatus, Lease, NewSession, ReusedSession, Write};
 use papertape_core::tape::{Class, Session, Stop, Tape};
 use papertape_core::time::Date;
 use std::sync::Arc;
@@ -298,5 +298,6 @@ async fn inherit(
             row.implied = implied.remove(&row.path).unwrap_or_default();
         }
     }
-    Ok(tape.inheriting(format!("{}/{}", branch.job, parent.id), rows))
+    let agent = of_day.agent().name.clone();
+    Ok(tape.inheriting(ReusedSession { job: branch.job.clone(), agent, date }, rows))
 }

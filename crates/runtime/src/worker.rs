@@ -11,6 +11,7 @@ use papertape_core::id::JobId;
 use papertape_core::ports::RecordError;
 use papertape_core::record::{ASSISTANTS, JobRow, JobStatus, Lease};
 use papertape_core::tape::Stop;
+use papertape_core::{OLDER_RULES, RULES_VERSION};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Notify, Semaphore};
@@ -146,6 +147,11 @@ impl Worker {
             assist::cancel_started(&self.services, row).await?;
             let end = JobEnd { status: JobStatus::Cancelled, error: None, note: None };
             return self.end(lease, row, end).await;
+        }
+        if row.rules_version < RULES_VERSION {
+            // This program would ask and book otherwise from here on.
+            assist::cancel_started(&self.services, row).await?;
+            return self.end(lease, row, JobEnd::failed(OLDER_RULES.to_owned())).await;
         }
         actions::started(&self.services, lease, row).await?;
         let stopper = Stopper::default();

@@ -31,6 +31,7 @@ mod error;
 mod export;
 mod fence;
 mod follow;
+mod head;
 mod lineage;
 mod logins;
 mod migrate;

@@ -80,6 +80,12 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0010_accounts.sql"),
         postgres: include_str!("../migrations/postgres/0010_accounts.sql"),
     },
+    Migration {
+        version: 11,
+        name: "chains",
+        sqlite: include_str!("../migrations/sqlite/0011_chains.sql"),
+        postgres: include_str!("../migrations/postgres/0011_chains.sql"),
+    },
 ];
 
 const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_version (

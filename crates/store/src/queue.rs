@@ -7,12 +7,14 @@ use crate::chats;
 use crate::db::{Backend, Db};
 use crate::error::StoreError;
 use crate::fence::Fence;
+use crate::head;
 use crate::lineage;
 use crate::record::port;
 use crate::store::Store;
 use crate::texts;
 use crate::value::{Row, Value, params};
 use futures::FutureExt as _;
+use papertape_core::RULES_VERSION;
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::json;
 use papertape_core::ports::{BoxFuture, Queue, RecordError};
@@ -164,8 +166,8 @@ impl Store {
 
 /// The columns that [`read_job`] reads.
 pub(crate) const JOB: &str = "job_id, kind,
-    (SELECT c.config FROM job_configs c WHERE c.job_id = jobs.job_id), fingerprint, status, error, warnings, parent,
-    superseded_by, created_at, started_at, completed_at";
+    (SELECT c.config FROM job_configs c WHERE c.job_id = jobs.job_id), fingerprint, rules_version, status,
+    error, warnings, parent, superseded_by, created_at, started_at, completed_at";
 
 pub(crate) fn read_job(row: &mut Row) -> Result<JobRow, StoreError> {
     Ok(JobRow {
@@ -173,6 +175,7 @@ pub(crate) fn read_job(row: &mut Row) -> Result<JobRow, StoreError> {
         kind: row.get()?,
         config: row.get()?,
         fingerprint: row.get()?,
+        rules_version: row.get()?,
         status: row.get()?,
         error: row.get()?,
         warnings: {
@@ -193,12 +196,13 @@ pub(crate) async fn enqueue(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreEr
     alone::on_plan(db, (&job.id, &job.kind), job.plan).await?;
     let added = db
         .execute(
-            "INSERT INTO jobs (job_id, kind, status, fingerprint, warnings, parent, created_at, next_seq)
-             VALUES ($1, $2, 'queued', $3, $4, $5, $6, 2) ON CONFLICT (job_id) DO NOTHING",
+            "INSERT INTO jobs (job_id, kind, status, fingerprint, rules_version, warnings, parent, created_at,
+             next_seq) VALUES ($1, $2, 'queued', $3, $4, $5, $6, $7, 2) ON CONFLICT (job_id) DO NOTHING",
             params![
                 &job.id,
                 &job.kind,
                 job.fingerprint,
+                RULES_VERSION,
                 &json::to_value(&job.warnings),
                 job.parent.as_ref(),
                 job.created_at
@@ -209,14 +213,13 @@ pub(crate) async fn enqueue(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreEr
         return Err(StoreError::inconsistent(format!("the job {} is there already", job.id)));
     }
     action::index(db, job).await?;
-    let config = "INSERT INTO job_configs (job_id, config) VALUES ($1, $2)";
-    db.execute(config, params![&job.id, &job.config]).await?;
     texts::insert(db, job.texts.iter()).await?;
     for day in &job.days {
         let status = if day.skipped.is_some() { DayStatus::Skipped } else { DayStatus::Queued };
         db.execute(
-            "INSERT INTO job_details (job_id, date, model, agent_hash, status, error, skipped_job, skipped_session)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+            "INSERT INTO job_details (job_id, date, model, agent_hash, status, error, skipped_job, skipped_session,
+             skipped_head)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, (SELECT s.chain_head FROM trading_sessions s WHERE s.id = $8))",
             params![
                 &job.id,
                 day.date,
@@ -231,6 +234,7 @@ pub(crate) async fn enqueue(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreEr
         .await?;
     }
     lineage::record(db, job).await?;
+    head::anchor_job(db, job).await?;
     let mut fence = Fence::of(job.id.clone(), 2, 1);
     status_event(db, &mut fence, JobStatus::Queued, None, job.created_at).await
 }
@@ -266,7 +270,8 @@ async fn claim(
              started_at = coalesce(started_at, {now})
          WHERE job_id = (
              SELECT job_id FROM jobs
-             WHERE (status = 'queued' OR (status = 'running' AND lease_until <= {now})) {only_these}
+             WHERE (status = 'queued' OR (status = 'running' AND lease_until <= {now}))
+                 AND rules_version <= {RULES_VERSION} {only_these}
              ORDER BY CASE WHEN kind IN ({assistants}) THEN 0 ELSE 1 END, created_at, job_id LIMIT 1 {lock})
          RETURNING lease_epoch, next_seq, {now}, {JOB}"
     );

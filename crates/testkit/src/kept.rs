@@ -6,7 +6,7 @@ use papertape_core::id::ContentHash;
 use papertape_core::json::to_value;
 use papertape_core::plan::PlanWrite;
 use papertape_core::record::{
-    AttemptEnd, CloseSession, Implied, MessageRow, StepEnd, TapeRow, VectorRow, Write,
+    AttemptEnd, CloseSession, Implied, MessageRow, ReusedFrom, StepEnd, TapeRow, VectorRow, Write,
 };
 use papertape_core::tape::{Class, OutcomeKind, State, StepPath, expand, expand_request};
 use serde_json::{Value, json};
@@ -53,7 +53,7 @@ pub struct KeptStep {
     /// What came of it.
     pub outcome_ref: Option<ContentHash>,
     /// Where it was copied from.
-    pub reused_from: Option<String>,
+    pub reused_from: Option<ReusedFrom>,
     /// Its attempts: number, and how it ended, if it has.
     pub attempts: BTreeMap<u32, Option<AttemptEnd>>,
     /// Rows that it implies.
@@ -256,6 +256,7 @@ impl Kept {
                 .and_then(|hash| serde_json::from_str(self.texts.get(&hash)?).ok()),
             outcome_ref: step.outcome_ref,
             attempts: step.attempts.keys().next_back().copied().unwrap_or_default(),
+            hash: None,
             implied: step.implied.clone(),
         };
         self.steps.iter().map(row).collect()

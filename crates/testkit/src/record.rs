@@ -322,6 +322,7 @@ impl Queue for MemoryRecord {
             kind: job.kind,
             config: job.config,
             fingerprint: job.fingerprint,
+            rules_version: papertape_core::RULES_VERSION,
             status: JobStatus::Queued,
             error: None,
             warnings: job.warnings,

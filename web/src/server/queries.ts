@@ -61,6 +61,20 @@ export const job = (id: string) =>
     queryFn: async ({ signal }) => (await read('/jobs/{job_id}', { job_id: id }, undefined, signal)).job,
   })
 
+/** The head of the job's hash chains; `null` where its chains do not hold. */
+export const jobHead = (id: string) =>
+  queryOptions({
+    queryKey: ['job', id, 'head'],
+    queryFn: async ({ signal }) => {
+      try {
+        return await read('/jobs/{job_id}/head', { job_id: id }, undefined, signal)
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 409) return null
+        throw error
+      }
+    },
+  })
+
 /** How far a job is, with one of its model-days: of a long run there are tens of thousands. */
 export const dayStatus = (id: string, date: string, model: string) =>
   queryOptions({

@@ -1758,6 +1758,248 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/jobs/{job_id}/head": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The head of a job's hash chains as the record stands now */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The job */
+                    job_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The head */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["HeadAnswer"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is not from 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorised */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorised",
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description conflict */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "conflict",
+                         *       "message": "the job is completed"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description disk full */
+                507: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "disk_full",
+                         *       "message": "the disk is full (database or disk is full)"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Store the head of a job's hash chains, so that `papertape verify` finds it by its hash */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The job */
+                    job_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The head, stored */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["HeadAnswer"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is not from 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorised */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorised",
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description conflict */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "conflict",
+                         *       "message": "the job is completed"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description disk full */
+                507: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "disk_full",
+                         *       "message": "the disk is full (database or disk is full)"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/jobs/{job_id}/stream": {
         parameters: {
             query?: never;
@@ -7676,6 +7918,11 @@ export interface components {
             reasoning?: components["schemas"]["DayReasoning"] | null;
             /** @description Orders that were refused or expired, with the reason. */
             rejections: components["schemas"]["Rejected"][];
+            /**
+             * Format: int32
+             * @description The version of the rules that the job was recorded under.
+             */
+            rules_version: number;
             starting_position?: components["schemas"]["StartingHoldings"] | null;
             /** @description Fills, in order. */
             trades: components["schemas"]["Trade"][];
@@ -8123,6 +8370,20 @@ export interface components {
             /** @description Its text. */
             text: string;
         };
+        /** @description A job's head. */
+        HeadAnswer: components["schemas"]["Deployment"] & {
+            /**
+             * @description The document: `job`, `rules_version`, `anchor` (hash of what the job was to do), `status`, and by agent
+             *     `days`, `head` and the session that is `open`.
+             */
+            document: Record<string, never>;
+            /** @description Hash of the document's canonical JSON, 64 hex digits: what to publish. */
+            hash: string;
+            /** @description The job. */
+            job_id: string;
+            /** @description The command that holds a record against it. */
+            verify: string;
+        };
         /** @description How the product is. */
         HealthAnswer: components["schemas"]["Deployment"] & {
             /** @description What is wrong, and keeps it from working. */
@@ -8223,6 +8484,11 @@ export interface components {
             parent?: string | null;
             /** @description Model-days by status. */
             progress: components["schemas"]["Progress"];
+            /**
+             * Format: int32
+             * @description The version of the rules that it runs and is verified by.
+             */
+            rules_version: number;
             simulation?: components["schemas"]["SimulationSummary"] | null;
             /**
              * Format: date-time
@@ -9143,6 +9409,11 @@ export interface components {
             /** @description `null`, or an entry a day, as it was asked for. */
             reasoning?: components["schemas"]["RangeReasoning"][] | null;
             /**
+             * Format: int32
+             * @description The version of the rules that the job was recorded under.
+             */
+            rules_version: number;
+            /**
              * Format: date
              * @description The first day.
              */
@@ -9822,6 +10093,11 @@ export interface components {
             parent?: string | null;
             /** @description Model-days by status. */
             progress: components["schemas"]["Progress"];
+            /**
+             * Format: int32
+             * @description The version of the rules that it runs and is verified by.
+             */
+            rules_version: number;
             /**
              * Format: date-time
              * @description When a worker first took it.

@@ -181,6 +181,9 @@ pub struct JobRow {
     pub config: Value,
     /// See [`NewJob::fingerprint`].
     pub fingerprint: ContentHash,
+    /// The version of the rules that it runs under: [`RULES_VERSION`](crate::RULES_VERSION) of the program that
+    /// queued it.
+    pub rules_version: u32,
     /// Its status.
     pub status: JobStatus,
     /// Why it stopped.

@@ -1,11 +1,13 @@
 //! The rows that a running job writes, as data. Who keeps them, and how, is the store's business;
 //! ids that a database gives and instants of writing are not known here.
 
+mod head;
 mod job;
 mod memory;
 mod rows;
 mod write;
 
+pub use head::{AgentHead, JobHead, OpenSessionHead};
 pub use job::{
     ASSISTANTS, CHAT_ACTION, Continuation, DayStatus, JobRow, JobStatus, Lease, NewDay, NewJob, ONE_A_PLAN,
     PLAN_DECOMPOSE, PLAN_EXECUTE, SessionId, SkippedDay, Supersession,
@@ -19,8 +21,8 @@ pub use rows::{
     StartingPosition,
 };
 pub use write::{
-    AgentState, AttemptEnd, Commit, Intent, NewSession, OpenedSession, Spent, StepEnd, TapeRow, Text,
-    Unsummarised, Write,
+    AgentState, AttemptEnd, Commit, Intent, NewSession, OpenedSession, ReusedFrom, ReusedSession, Spent,
+    StepEnd, TapeRow, Text, Unsummarised, Write,
 };
 
 macro_rules! words {

@@ -3,13 +3,14 @@
 use super::{CloseSession, DayStatus, Implied, Lease, SessionId, VectorRow};
 use crate::action::ActionEntry;
 use crate::chat::ChatWrite;
-use crate::id::{AgentName, ContentHash};
+use crate::id::{AgentName, ContentHash, JobId};
 use crate::message::Usage;
 use crate::plan::PlanWrite;
 use crate::redact::Clean;
 use crate::tape::{Class, OutcomeKind, State, StepPath};
 use crate::time::{Date, Timestamp};
 use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 
@@ -53,6 +54,8 @@ pub struct TapeRow {
     pub outcome_ref: Option<ContentHash>,
     /// How many attempts have been sent.
     pub attempts: u32,
+    /// Its link of the session's chain; `None` while it is open.
+    pub hash: Option<ContentHash>,
     /// Rows that it implies; given where a branch may copy them ([`crate::ports::Record::implied`]),
     /// empty elsewhere.
     pub implied: Vec<Implied>,
@@ -144,8 +147,8 @@ pub enum Write {
     Abandoned {
         /// The step.
         step: Intent,
-        /// `job/session/path` that it was copied from.
-        reused_from: String,
+        /// The step that it was copied from.
+        reused_from: ReusedFrom,
     },
     /// A guard closed: all open intents at or below this scope become `abandoned`.
     CloseScope {
@@ -203,6 +206,47 @@ pub struct AttemptEnd {
     pub cost_usd: Option<Decimal>,
 }
 
+/// The session of a branch's parent that steps are copied from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReusedSession {
+    /// The parent.
+    pub job: JobId,
+    /// The agent.
+    pub agent: AgentName,
+    /// The trading day.
+    pub date: Date,
+}
+
+impl ReusedSession {
+    /// A step of it.
+    #[must_use]
+    pub fn step(&self, row: &TapeRow) -> ReusedFrom {
+        let Self { job, agent, date } = self.clone();
+        ReusedFrom { job, agent, date, path: row.path.clone(), hash: row.hash }
+    }
+}
+
+/// The step that another was copied from. Nothing in it depends on the database that holds it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReusedFrom {
+    /// The parent.
+    pub job: JobId,
+    /// The agent.
+    pub agent: AgentName,
+    /// The trading day.
+    pub date: Date,
+    /// The step's path.
+    pub path: StepPath,
+    /// Its link of its session's chain; `None` for one that was still open.
+    pub hash: Option<ContentHash>,
+}
+
+impl fmt::Display for ReusedFrom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}/{}", self.job, self.agent, self.date, self.path)
+    }
+}
+
 /// A step that is done.
 #[derive(Clone, Debug)]
 pub struct StepEnd {
@@ -220,8 +264,8 @@ pub struct StepEnd {
     pub outcome_ref: ContentHash,
     /// The last attempt; `None` for local and order steps, guards and reused steps.
     pub attempt: Option<AttemptEnd>,
-    /// `job/session/path` that it was copied from.
-    pub reused_from: Option<String>,
+    /// The step that it was copied from.
+    pub reused_from: Option<ReusedFrom>,
     /// Rows that the step implies.
     pub implied: Vec<Implied>,
 }

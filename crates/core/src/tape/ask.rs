@@ -9,7 +9,7 @@ use crate::id::ContentHash;
 use crate::json;
 use crate::message::{CallFailure, FailureKind, ModelReply, ModelRequest, Role};
 use crate::ports::{BoxFuture, ExternalCall, ExternalReply};
-use crate::record::{AttemptEnd, Intent, StepEnd, Text, Write};
+use crate::record::{AttemptEnd, Intent, ReusedFrom, StepEnd, Text, Write};
 use crate::redact::Redactor;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -240,7 +240,7 @@ impl Asked {
         result: &Result<T, CallFailure>,
         outcome_kind: OutcomeKind,
         attempt: Option<AttemptEnd>,
-        reused_from: Option<String>,
+        reused_from: Option<ReusedFrom>,
         content: fn(&T) -> String,
     ) -> Vec<Write> {
         let outcome = Doc::of(&match result {

@@ -6,7 +6,7 @@ use super::tape::Lookup;
 use super::{Class, Doc, Key, OutcomeKind, State, Step, StepPath};
 use crate::json;
 use crate::ports::BoxFuture;
-use crate::record::{Intent, StepEnd, TapeRow, Write};
+use crate::record::{Intent, ReusedFrom, StepEnd, TapeRow, Write};
 use futures::future::{Either, select, try_join_all};
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use serde::{Deserialize, Serialize};
@@ -184,7 +184,7 @@ async fn close(
     scope: String,
     outcome_kind: OutcomeKind,
     outcome: serde_json::Value,
-    inherited: Option<(String, Vec<Write>)>,
+    inherited: Option<(ReusedFrom, Vec<Write>)>,
 ) -> Result<(), Stop> {
     let (reused_from, body) = inherited.map_or((None, Vec::new()), |(origin, body)| (Some(origin), body));
     let request = Doc::of(&json!({}));
@@ -208,7 +208,7 @@ async fn close(
 
 /// A step of the parent's body as a step of the branch: done as it was there, or abandoned, for its
 /// guard closed on it. What it cost stands with the parent, where its origin leads.
-fn copied((row, origin): (TapeRow, String)) -> Result<Write, Stop> {
+fn copied((row, origin): (TapeRow, ReusedFrom)) -> Result<Write, Stop> {
     let path = row.path;
     let torn = |what: &str| Stop::Record(format!("the step {path} of the parent has no {what}"));
     let request_ref = row.request_ref.ok_or_else(|| torn("request"))?;

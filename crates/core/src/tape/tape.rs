@@ -2,7 +2,7 @@
 
 use super::{Class, OutcomeKind, State, Step, StepPath};
 use crate::id::ContentHash;
-use crate::record::TapeRow;
+use crate::record::{ReusedFrom, ReusedSession, TapeRow};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
@@ -19,7 +19,7 @@ pub struct Tape {
 /// The part of a parent's tape that a branch may copy from.
 #[derive(Debug)]
 struct Inherited {
-    origin: String,
+    origin: ReusedSession,
     rows: HashMap<StepPath, TapeRow>,
     /// The paths in their recorded order.
     order: Vec<StepPath>,
@@ -35,7 +35,7 @@ pub(super) enum Lookup {
     /// Here is its outcome.
     Done { kind: OutcomeKind, outcome_ref: Option<ContentHash>, outcome: Option<Value> },
     /// A branch's parent has its outcome.
-    Inherited { kind: OutcomeKind, outcome: Value, origin: String },
+    Inherited { kind: OutcomeKind, outcome: Value, origin: ReusedFrom },
     /// Something else stands there.
     Differs { request_ref: Option<ContentHash> },
     /// A replay needs it, and it is not there.
@@ -66,9 +66,9 @@ impl Tape {
     }
 
     /// Lets a branch copy outcomes of external steps from its parent, wherever digests are equal.
-    /// `origin` names the parent's session, `job/session`.
+    /// `origin` names the parent's session.
     #[must_use]
-    pub fn inheriting(mut self, origin: String, rows: Vec<TapeRow>) -> Self {
+    pub fn inheriting(mut self, origin: ReusedSession, rows: Vec<TapeRow>) -> Self {
         let order = rows.iter().map(|row| row.path.clone()).collect();
         self.inherited = Some(Inherited { origin, rows: by_path(rows), order });
         self
@@ -128,12 +128,12 @@ impl Tape {
 
     /// The parent's steps below the scope of a verdict that is copied, in their recorded order, each with
     /// its origin. The body does not run again, so nobody else copies them.
-    pub(super) fn inherited_below(&self, scope: &str, verdict: &StepPath) -> Vec<(TapeRow, String)> {
+    pub(super) fn inherited_below(&self, scope: &str, verdict: &StepPath) -> Vec<(TapeRow, ReusedFrom)> {
         let Some(inherited) = &self.inherited else { return Vec::new() };
         let below = inherited.order.iter().filter(|path| path.is_within(scope) && *path != verdict);
         below
             .filter_map(|path| inherited.rows.get(path))
-            .map(|row| (row.clone(), format!("{}/{}", inherited.origin, row.path)))
+            .map(|row| (row.clone(), inherited.origin.step(row)))
             .collect()
     }
 
@@ -157,7 +157,7 @@ impl Tape {
             };
             let outcome =
                 row.outcome.clone().filter(|_| row.digest == step.digest && row.class == step.class)?;
-            let origin = format!("{}/{}", inherited.origin, step.path);
+            let origin = inherited.origin.step(row);
             Some(Lookup::Inherited { kind, outcome, origin })
         });
         found.unwrap_or(Lookup::Absent)

@@ -2,7 +2,7 @@
 
 use crate::tape_support::{CALL, Stage, entry, guarded, read, request, secs, tool_call, tool_reply};
 use papertape_core::message::FailureKind;
-use papertape_core::record::TapeRow;
+use papertape_core::record::{ReusedSession, TapeRow};
 use papertape_core::tape::{Class, Ctx, Key, NodeFailure, Stop, Tape, Verdict};
 use papertape_testkit::host::{Act, MemoryHost};
 use serde_json::json;
@@ -51,8 +51,13 @@ fn before(stage: &Stage, cut: &str) -> Vec<TapeRow> {
     rows.into_iter().take(at).collect()
 }
 
+fn origin() -> ReusedSession {
+    let date = papertape_core::time::parse_date("2012-10-01").expect("is a date");
+    ReusedSession { job: "job-1".into(), agent: "alpha".into(), date }
+}
+
 fn inheriting(rows: Vec<TapeRow>) -> Tape {
-    Tape::default().inheriting("job-1/7".to_owned(), rows)
+    Tape::default().inheriting(origin(), rows)
 }
 
 // Goal: what was asked in the same words is copied with its origin and never called, failures and
@@ -71,7 +76,8 @@ fn equal_digests_are_copied() {
     let kept = child.kept();
     for path in ["model#1", "model#2", "tool#1", "Judge#1/guard#1", "Judge#1/model#1"] {
         let step = kept.step(path).expect("kept");
-        assert_eq!(step.reused_from, Some(format!("job-1/7/{path}")));
+        let from = step.reused_from.as_ref().map(ToString::to_string);
+        assert_eq!(from, Some(format!("job-1/alpha/2012-10-01/{path}")));
         assert!(step.attempts.is_empty(), "{path} cost nothing here");
         let parents = parent.kept();
         let origin = parents.step(path).expect("kept");
@@ -127,7 +133,8 @@ fn a_verdicts_body_is_copied_with_it() {
     for path in body {
         let kept = child.kept();
         let step = kept.step(path).expect("copied");
-        assert_eq!(step.reused_from, Some(format!("job-1/7/{path}")));
+        let from = step.reused_from.as_ref().map(ToString::to_string);
+        assert_eq!(from, Some(format!("job-1/alpha/2012-10-01/{path}")));
         assert!(step.attempts.is_empty(), "{path} cost nothing here");
     }
     child.run_on(child.tape().sealed(), child.host(), slow).0.expect("a replay");
@@ -191,7 +198,7 @@ fn a_branch_resumes() {
     let parent = parent("and IBM?");
     let whole = Stage::beside(&parent);
     let run = |stage: &Stage, host: MemoryHost| {
-        let tape = stage.tape().inheriting("job-1/7".to_owned(), before(&parent, "tool#1"));
+        let tape = stage.tape().inheriting(origin(), before(&parent, "tool#1"));
         stage.run_on(tape, host, async |ctx: Ctx| day(ctx, "and IBM?").await)
     };
     let (result, undisturbed) = run(&whole, host(&whole, "child"));

@@ -23,6 +23,7 @@ mod exposures;
 mod extract;
 mod facts;
 mod guard;
+mod head;
 mod health;
 mod html;
 mod job;
@@ -101,6 +102,7 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(branch::branch))
         .routes(routes!(jobs::jobs))
         .routes(routes!(job::job))
+        .routes(routes!(head::head, head::publish))
         .routes(routes!(curves::curves))
         .routes(routes!(stream::stream))
         .routes(routes!(plans::plans, plans::create))

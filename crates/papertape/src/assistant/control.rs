@@ -6,6 +6,7 @@ use crate::trigger::{self, TriggerError};
 use crate::view::{self, MemoryQuery, ReasoningQuery, SearchBy, TradesQuery, ViewError, number};
 use futures::FutureExt as _;
 use papertape_assistant::table;
+use papertape_core::RULES_VERSION;
 use papertape_core::action::Language;
 use papertape_core::id::{JobId, Symbol};
 use papertape_core::market::BarRange;
@@ -355,6 +356,12 @@ impl JobsOf {
             .collect();
         let (equal, differ, open) = (report.equal, faults.len(), report.unfinished);
         let (reads, late) = (shown.reads, shown.late);
+        let replayed = report.recorded_under.map(|rules| {
+            asked.say(
+                format!("recorded under rules {rules}, so not replayed by this version, which replays rules {RULES_VERSION}"),
+                format!("该任务按规则版本 {rules} 记录，当前版本只能重放规则版本 {RULES_VERSION}，因此未重放"),
+            )
+        });
         let message = asked.say(
             format!(
                 "{equal} session(s) replay equal, {differ} differ, {open} not ended; {reads} read(s) of the market, \
@@ -365,7 +372,8 @@ impl JobsOf {
             ),
         );
         Ok(json!({
-            "message": message, "job_id": job, "sessions_equal": report.equal, "steps": report.steps,
+            "message": replayed.unwrap_or(message), "recorded_under_rules": row.rules_version,
+            "job_id": job, "sessions_equal": report.equal, "steps": report.steps,
             "sessions_unfinished": report.unfinished, "faults": faults, "market_reads": shown.reads,
             "rows_shown": shown.rows, "reads_known_after_their_day": shown.late,
             "sessions_audited": shown.sessions, "latest_known_at": shown.latest,

@@ -117,6 +117,7 @@ fn details(answer: &StatusAnswer, about: &JobSummary) -> Result<()> {
         count(usage.output_tokens),
         cost(usage.cost_usd)
     ))?;
+    say(format_args!("rules     {}", answer.rules_version))?;
     say(format_args!("asked for {} UTC", at(answer.created_at)))?;
     if let Some(took) = answer.total_duration_seconds {
         say(format_args!("took      {}", seconds(took)))?;

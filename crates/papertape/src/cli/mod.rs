@@ -17,6 +17,7 @@ mod doctor;
 mod execute;
 mod export;
 mod failure;
+mod head;
 mod import;
 mod jobs;
 mod logging;
@@ -119,8 +120,10 @@ enum Command {
     Export(export::ExportArgs),
     /// Time a desk's nodes, and compare such timings
     Profile(profile::ProfileArgs),
-    /// Check that a job's record is as it was written, and print the heads of its chains
+    /// Check that a job's record is as it was written
     Verify(verify::VerifyArgs),
+    /// Store and print the head of a job's hash chains
+    Head(head::HeadArgs),
     /// Copy the record and its datasets, and check the copy
     Backup(backup::BackupArgs),
     /// Check a backup and put it into an empty data directory
@@ -178,6 +181,7 @@ async fn dispatch(cli: Cli, config: Config) -> Outcome {
         Command::Cancel(args) => Box::pin(cancel::cancel(common, config, args)).await,
         Command::Export(args) => Box::pin(export::export(common, config, args)).await,
         Command::Profile(args) => Box::pin(profile::profile(common, config, args)).await,
+        Command::Head(args) => Box::pin(head::head(common, config, args)).await,
         Command::Verify(args) => Box::pin(verify::verify(common, config, args)).await,
         Command::Backup(args) => Box::pin(backup::backup(common, config, args)).await,
         Command::Restore(args) => Box::pin(backup::restore(common, config, args)).await,

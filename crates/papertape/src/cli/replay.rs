@@ -7,6 +7,7 @@ use super::{Common, Outcome, way};
 use crate::config::Config;
 use anyhow::{anyhow, bail};
 use clap::Args;
+use papertape_core::RULES_VERSION;
 use papertape_core::ports::Queue as _;
 use papertape_runtime::assist::is_assistants;
 use papertape_runtime::replay;
@@ -32,6 +33,17 @@ pub(super) async fn replay(common: &Common, config: Config, args: ReplayArgs) ->
         );
     }
     let report = Box::pin(replay::run(&app.services, &row)).await.map_err(|error| anyhow!(error))?;
+    if let Some(rules) = report.recorded_under {
+        if common.json {
+            json(
+                &json!({ "job_id": job, "equal": null, "recorded_under_rules": rules, "rules_version": RULES_VERSION }),
+            )?;
+        }
+        bail!(
+            "job {job} was recorded under rules {rules}, and this version replays rules {RULES_VERSION}; \
+             `papertape verify {job}` checks its record by its own rules"
+        );
+    }
     let is_equal = report.faults.is_empty();
     if common.json {
         let faults: Vec<_> = report

@@ -4,9 +4,13 @@ use super::failure::FAILED;
 use super::output::{count, json, note, say, table, text_of};
 use super::way::job_named;
 use super::{Common, Outcome, way};
+use crate::app::App;
 use crate::config::Config;
+use anyhow::{Context as _, Result, anyhow};
 use clap::Args;
-use serde_json::json;
+use papertape_core::id::{ContentHash, JobId};
+use papertape_core::record::JobHead;
+use serde_json::{Value, json};
 use std::process::ExitCode;
 
 /// What to verify.
@@ -14,13 +18,20 @@ use std::process::ExitCode;
 pub(super) struct VerifyArgs {
     /// The job, or `latest`
     job: String,
+    /// Require that the record extends a head printed by `papertape head`: its hash, or a file with the document
+    #[arg(long, value_name = "HEAD")]
+    expect: Option<String>,
 }
 
 /// Verifies it.
 pub(super) async fn verify(common: &Common, config: Config, args: VerifyArgs) -> Outcome {
     let app = way::to_read(config).await?;
     let job = job_named(&app, &args.job).await?;
-    let report = app.store.verify_chain(&job).await?;
+    let published = match &args.expect {
+        Some(expected) => Some(published(&app, &job, expected).await?),
+        None => None,
+    };
+    let report = app.store.verify_chain_from(&job, published.as_ref()).await?;
     if common.json {
         let heads: Vec<_> = report
             .heads
@@ -40,6 +51,9 @@ pub(super) async fn verify(common: &Common, config: Config, args: VerifyArgs) ->
         json(&json!({
             "job_id": job,
             "whole": report.broken.is_none(),
+            "rules_version": report.rules_version,
+            "head": report.head.as_ref().map(JobHead::hash),
+            "expected": published.as_ref().map(JobHead::hash),
             "links": report.links,
             "heads": heads,
             "broken": broken,
@@ -59,5 +73,35 @@ pub(super) async fn verify(common: &Common, config: Config, args: VerifyArgs) ->
     }
     let sessions = count(report.heads.len() as u64);
     note!("the chains of {sessions} sessions are whole, {} links", count(report.links));
+    if let (Some(published), Some(head)) = (&published, &report.head) {
+        let grown = if published.hash() == head.hash() { "is" } else { "extends" };
+        note!("the record {grown} the published head");
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The head that was published: of a file with the document, or by its hash as it is now or was stored.
+async fn published(app: &App, job: &JobId, expected: &str) -> Result<JobHead> {
+    let Some(hash) = ContentHash::from_hex(expected) else {
+        let text = std::fs::read_to_string(expected).with_context(|| {
+            format!("--expect: `{expected}` is neither a hash nor a file that can be read")
+        })?;
+        let head: Value = serde_json::from_str(&text)
+            .with_context(|| format!("--expect: {expected} is not a document of `papertape head`"))?;
+        // With --json, the command prints the document beside its hash.
+        let head = head.get("document").cloned().unwrap_or(head);
+        return serde_json::from_value(head)
+            .with_context(|| format!("--expect: {expected} is not a document of `papertape head`"));
+    };
+    if let Ok(Some(head)) = app.store.job_head(job).await
+        && head.hash() == hash
+    {
+        return Ok(head);
+    }
+    app.store.stored_job_head(hash).await?.ok_or_else(|| {
+        anyhow!(
+            "this record is not at the head {hash}, and does not hold that head's document: give a file with the \
+             document that `papertape head` printed"
+        )
+    })
 }

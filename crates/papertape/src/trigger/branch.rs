@@ -4,6 +4,7 @@ use super::check::{check_agent, pick_agent, redact};
 use super::{Planned, TriggerError, Triggered, bad, enqueue};
 use crate::app::App;
 use papertape_agents::graph::Graph;
+use papertape_core::RULES_VERSION;
 use papertape_core::id::JobId;
 use papertape_core::message::Sampling;
 use papertape_core::ports::{Queue as _, Record as _};
@@ -113,14 +114,17 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
         .filter(|day| after.is_none_or(|after| day.date > after))
         .map(|day| NewDay { date: day.date, agent: agent.name.clone(), agent_hash: hash, skipped: None })
         .collect();
-    let planned = Planned {
-        config: next,
-        days,
-        texts: Vec::new(),
-        warnings: Vec::new(),
-        supersedes: Vec::new(),
-        kind: SIMULATE,
-    };
+    let mut warnings = Vec::new();
+    if row.rules_version != RULES_VERSION {
+        warnings.push(format!(
+            "job {parent} was recorded under rules {}, and the branch runs under rules {RULES_VERSION}: of the days \
+             before the cut only those answers are copied whose requests are still the same, the others are asked \
+             for again",
+            row.rules_version
+        ));
+    }
+    let planned =
+        Planned { config: next, days, texts: Vec::new(), warnings, supersedes: Vec::new(), kind: SIMULATE };
     let job = JobId::new(uuid::Uuid::now_v7().to_string());
     let total = planned.days.len();
     enqueue(app, job.clone(), &planned, Some(parent.clone())).await?;

@@ -14,6 +14,7 @@ pub use import::{ImportRequest, PlannedImport, by_cash, days_of, import, plan_im
 use crate::app::App;
 use papertape_agents::config::AgentConfig;
 use papertape_agents::memory::MemoryMode;
+use papertape_core::RULES_VERSION;
 use papertape_core::id::JobId;
 use papertape_core::json::to_value;
 use papertape_core::ports::{Queue as _, RecordError};
@@ -130,6 +131,7 @@ pub async fn trigger_as(app: &App, request: Request, job: JobId) -> Result<Trigg
         let mut planned = plan(app, &request).await?;
         let total = planned.days.len();
         let skipped = planned.days.iter().filter(|day| day.skipped.is_some()).count();
+        other_rules(app, &mut planned).await?;
         planned.warnings.sort();
         planned.warnings.dedup();
         match enqueue(app, job.clone(), &planned, None).await {
@@ -141,6 +143,23 @@ pub async fn trigger_as(app: &App, request: Request, job: JobId) -> Result<Trigg
             }
         }
     }
+}
+
+/// Says where an account or a memory is taken over from a job of other rules: it is data, and may be.
+async fn other_rules(app: &App, planned: &mut Planned) -> Result<(), TriggerError> {
+    let continued = planned.config.continues.values().map(|from| ("the account", &from.job));
+    let remembered = planned.config.memory_from.iter().map(|job| ("the memory", job));
+    for (what, job) in continued.chain(remembered) {
+        let row = app.store.job(job).await.map_err(anyhow::Error::from)?;
+        if let Some(row) = row.filter(|row| row.rules_version != RULES_VERSION) {
+            planned.warnings.push(format!(
+                "{what} is taken over from job {job}, which was recorded under rules {}; this one runs under rules \
+                 {RULES_VERSION}",
+                row.rules_version
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Lines of a budget that take the place of a job's own; the others stay.

@@ -122,6 +122,8 @@ pub struct StatusAnswer {
     pub superseded_by: Option<String>,
     /// By model: the job that replaced its days. Other agents are as they were.
     pub superseded: BTreeMap<String, String>,
+    /// The version of the rules that it runs and is verified by.
+    pub rules_version: u32,
     /// Whose data it is.
     #[serde(flatten)]
     pub deployment: Deployment,
@@ -159,6 +161,8 @@ pub struct JobSummary {
     pub superseded_by: Option<String>,
     /// By model: the job that replaced its days. Other agents are as they were.
     pub superseded: BTreeMap<String, String>,
+    /// The version of the rules that it runs and is verified by.
+    pub rules_version: u32,
     /// What it simulates; `null` for another kind of job.
     pub simulation: Option<SimulationSummary>,
 }
@@ -360,6 +364,7 @@ pub async fn status(app: &App, job: &str, query: &StatusQuery) -> Result<StatusA
         parent: row.parent.map(|job| job.to_string()),
         superseded_by: row.superseded_by.map(|job| job.to_string()),
         superseded: names(details.superseded),
+        rules_version: row.rules_version,
         deployment: Deployment::of(app),
     })
 }
@@ -405,6 +410,7 @@ fn summary(found: JobOverview) -> JobSummary {
         parent: row.parent.map(|job| job.to_string()),
         superseded_by: row.superseded_by.map(|job| job.to_string()),
         superseded: names(superseded),
+        rules_version: row.rules_version,
         simulation: serde_json::from_value(row.config).ok().map(|config| simulation(&config)),
     }
 }

@@ -12,6 +12,7 @@ mod datasets;
 mod desk_state;
 mod doctor;
 mod facts;
+mod heads;
 mod health;
 mod job_result;
 mod jobs;
@@ -47,6 +48,7 @@ pub use facts::{
     FactsQuery, FundamentalItem, FundamentalsAnswer, MacroItem, MacrosAnswer, NewsAnswer, NewsItem,
     fundamentals, macros, news,
 };
+pub use heads::{HeadAnswer, head_answer};
 pub use health::{HealthAnswer, HealthState, health};
 pub use job_result::{
     DecompositionResult, DecompositionStats, ExecutionResult, FailedPart, JobResult, job_result,
@@ -238,17 +240,29 @@ pub(crate) fn no_job(text: &str) -> ViewError {
 
 /// Configs of the jobs that an answer touches, each read once.
 #[derive(Default)]
-struct Configs(BTreeMap<JobId, Option<SimulationConfig>>);
+struct Configs(BTreeMap<JobId, (u32, Option<SimulationConfig>)>);
 
 impl Configs {
     /// A job's config; `None` where the job is no simulation, or of a version that this one cannot read.
     async fn of(&mut self, app: &App, job: &JobId) -> Result<Option<&SimulationConfig>, ViewError> {
+        self.load(app, job).await?;
+        Ok(self.0.get(job).and_then(|(_, config)| config.as_ref()))
+    }
+
+    /// The version of the rules that a job was recorded under.
+    async fn rules_version(&mut self, app: &App, job: &JobId) -> Result<u32, ViewError> {
+        self.load(app, job).await?;
+        Ok(self.0.get(job).map(|(rules, _)| *rules).unwrap_or_default())
+    }
+
+    async fn load(&mut self, app: &App, job: &JobId) -> Result<(), ViewError> {
         if !self.0.contains_key(job) {
             let row = papertape_core::ports::Queue::job(&app.store, job).await?;
+            let rules = row.as_ref().map(|row| row.rules_version).unwrap_or_default();
             let config = row.and_then(|row| serde_json::from_value(row.config).ok());
-            self.0.insert(job.clone(), config);
+            self.0.insert(job.clone(), (rules, config));
         }
-        Ok(self.0.get(job).and_then(Option::as_ref))
+        Ok(())
     }
 
     /// Is the agent's model a language model? `None` where the job does not say.

@@ -10,7 +10,7 @@ use crate::value::{Row, Value, params};
 use futures::FutureExt as _;
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::message::Usage;
-use papertape_core::record::{ExposureRow, SessionId};
+use papertape_core::record::{ExposureRow, ReusedFrom, SessionId};
 use papertape_core::tape::{Class, State, StepPath};
 use papertape_core::time::Timestamp;
 use rust_decimal::Decimal;
@@ -39,7 +39,7 @@ pub struct StepView {
     pub state: State,
     /// Hash of the outcome's document.
     pub outcome_ref: Option<ContentHash>,
-    /// `job/session/path` that it was copied from.
+    /// The step that it was copied from: `job/agent/date/path`; of rules version 1 `job/session/path`.
     pub reused_from: Option<String>,
     /// What all its attempts have used.
     pub usage: Usage,
@@ -172,7 +172,7 @@ fn step(mut row: Row) -> Result<StepView, StoreError> {
         request_ref,
         state: read_state(&state, row.get()?)?,
         outcome_ref: row.get()?,
-        reused_from: row.get()?,
+        reused_from: row.get::<Option<String>>()?.map(origin),
         usage: Usage { input_tokens: row.get()?, cached_tokens: row.get()?, output_tokens: row.get()? },
         cost_usd: row.get()?,
         started_at: row.get()?,
@@ -181,6 +181,14 @@ fn step(mut row: Row) -> Result<StepView, StoreError> {
         interrupted: row.get()?,
         hash: row.get()?,
     })
+}
+
+/// A step's origin as readers get it.
+fn origin(stored: String) -> String {
+    match serde_json::from_str::<ReusedFrom>(&stored) {
+        Ok(origin) => origin.to_string(),
+        Err(_) => stored,
+    }
 }
 
 async fn exposures(

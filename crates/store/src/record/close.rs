@@ -1,10 +1,11 @@
 //! The end of a session: what it leaves, and the link that holds it.
 
-use super::chain::CloseLink;
+use super::chain::{self, CloseLink, DayLink};
 use super::commit::Applying;
 use super::implied::{self, DailyFigures};
 use crate::error::StoreError;
 use crate::value::params;
+use papertape_core::id::ContentHash;
 use papertape_core::json;
 use papertape_core::record::{CloseSession, HoldingRow, StartingPosition};
 use serde_json::json;
@@ -37,9 +38,13 @@ impl Applying<'_> {
         let (job, agent, date) = (&self.head.job, &self.head.agent, self.head.date);
         let sql = "UPDATE trading_sessions SET completed_at = $1, total_messages = $2, status = $3,
             error = $4, metadata = $5, starting_position = $6, cash = $7, portfolio_value = $8,
-            state_hash = $9, close_seq = $10 WHERE id = $11";
-        self.db
-            .execute(
+            state_hash = $9, close_seq = $10 WHERE id = $11
+            RETURNING (SELECT a.days FROM agent_chains a WHERE a.job_id = $12 AND a.agent = $13),
+                (SELECT a.head FROM agent_chains a WHERE a.job_id = $12 AND a.agent = $13),
+                (SELECT c.anchor FROM job_configs c WHERE c.job_id = $12)";
+        let mut chained = self
+            .db
+            .row(
                 sql,
                 params![
                     at,
@@ -52,10 +57,29 @@ impl Applying<'_> {
                     value,
                     close.state.hash,
                     link.seq,
-                    self.head.id
+                    self.head.id,
+                    job,
+                    agent
                 ],
             )
-            .await?;
+            .await?
+            .ok_or_else(|| StoreError::inconsistent(format!("there is no session {}", self.head.id)))?;
+        let (days, previous): (Option<i64>, Option<ContentHash>) = (chained.get()?, chained.get()?);
+        let anchor: Option<ContentHash> = chained.get()?;
+        let previous = previous
+            .or_else(|| anchor.map(|anchor| chain::agent_anchor(anchor, agent)))
+            .ok_or_else(|| StoreError::inconsistent(format!("the job {job} has no anchor")))?;
+        let day = DayLink {
+            date,
+            session: link.hash,
+            links: link.seq,
+            status: close.status.as_str(),
+            state: close.state.hash,
+        };
+        let sql = "INSERT INTO agent_chains (job_id, agent, days, head) VALUES ($1, $2, $3, $4)
+            ON CONFLICT (job_id, agent) DO UPDATE SET days = excluded.days, head = excluded.head";
+        let head = chain::follow(previous, &day.to_json());
+        self.db.execute(sql, params![job, agent, days.unwrap_or_default() + 1, head]).await?;
         for row in &holdings {
             self.db
                 .execute(

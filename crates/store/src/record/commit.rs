@@ -14,7 +14,7 @@ use crate::value::params;
 use crate::vectors;
 use papertape_core::id::ContentHash;
 use papertape_core::json;
-use papertape_core::record::{AttemptEnd, Commit, Intent, StepEnd, Text, Write};
+use papertape_core::record::{AttemptEnd, Commit, Intent, ReusedFrom, StepEnd, Text, Write};
 use papertape_core::tape::{Class, StepPath};
 use rust_decimal::Decimal;
 use serde_json::json;
@@ -219,6 +219,12 @@ impl Applying<'_> {
         self.must_be_open(&end.path)?;
         let rows = implied::storable(&end.implied);
         let implied_hash = json::hash(&json::to_value(&rows));
+        let attempts = match (&found, &end.attempt) {
+            (None, None) => Vec::new(),
+            (_, Some(only)) if only.number == 1 => vec![(1, only.error.clone())],
+            (None, Some(only)) => vec![(only.number, only.error.clone())],
+            (Some(step), _) => attempts_of(self.db, step.id).await?,
+        };
         let link = self.head.link(
             &StepLink {
                 path: &end.path,
@@ -227,7 +233,9 @@ impl Applying<'_> {
                 request_ref: Some(end.request_ref),
                 outcome: Some((end.outcome_kind, end.outcome_ref)),
                 implied_hash,
-                detached: self.commit.detached,
+                detached: false,
+                attempts: &attempts,
+                reused_from: end.reused_from.as_ref(),
             }
             .to_json(),
         );
@@ -260,7 +268,7 @@ impl Applying<'_> {
                     end.outcome_kind,
                     end.outcome_ref,
                     implied_hash,
-                    end.reused_from.as_ref(),
+                    end.reused_from.as_ref().map(stored_origin),
                     commit.lease.epoch,
                     commit.at,
                     link.seq,
@@ -294,7 +302,7 @@ impl Applying<'_> {
     }
 
     /// Adds a step that a branch's parent abandoned.
-    async fn abandoned(&mut self, step: &Intent, reused_from: &str) -> Result<(), StoreError> {
+    async fn abandoned(&mut self, step: &Intent, reused_from: &ReusedFrom) -> Result<(), StoreError> {
         self.must_be_open(&step.path)?;
         let commit = self.commit;
         let implied_hash = json::hash(&json!([]));
@@ -306,7 +314,9 @@ impl Applying<'_> {
             request_ref: Some(step.request_ref),
             outcome: None,
             implied_hash,
-            detached: commit.detached,
+            detached: false,
+            attempts: &[],
+            reused_from: Some(reused_from),
         };
         let link = self.head.link(&link.to_json());
         let sql = "INSERT INTO steps (job_id, session_id, detached, path, kind, class, digest, request_ref,
@@ -329,7 +339,7 @@ impl Applying<'_> {
                     commit.lease.epoch,
                     commit.at,
                     implied_hash,
-                    reused_from,
+                    stored_origin(reused_from),
                     link.seq,
                     link.previous,
                     link.hash
@@ -345,7 +355,8 @@ impl Applying<'_> {
         let rows = self
             .db
             .query(
-                "SELECT id, path, class, digest, request_ref FROM steps
+                "SELECT id, path, class, digest, request_ref,
+                 (SELECT coalesce(max(a.attempt), 0) FROM step_attempts a WHERE a.step_id = steps.id) FROM steps
                  WHERE session_id = $1 AND detached = $2 AND state = 'intent'",
                 params![commit.session, commit.detached],
             )
@@ -361,15 +372,24 @@ impl Applying<'_> {
         open.sort_by(|left, right| left.0.cmp(&right.0));
         for (path, id, mut row) in open {
             let implied_hash = json::hash(&json!([]));
+            let (class, digest, request_ref) = (row.get()?, row.get()?, row.get()?);
+            let mut attempts = Vec::new();
+            if row.get::<u32>()? > 1 {
+                attempts = attempts_of(self.db, id).await?;
+                // How it ends may be told after its guard has closed.
+                attempts.pop();
+            }
             let link = self.head.link(
                 &StepLink {
                     path: &path,
-                    class: row.get()?,
-                    digest: row.get()?,
-                    request_ref: row.get()?,
+                    class,
+                    digest,
+                    request_ref,
                     outcome: None,
                     implied_hash,
-                    detached: commit.detached,
+                    detached: false,
+                    attempts: &attempts,
+                    reused_from: None,
                 }
                 .to_json(),
             );
@@ -382,51 +402,6 @@ impl Applying<'_> {
                 .await?;
         }
         Ok(())
-    }
-
-    async fn instructions(&mut self, node: &str, hash: ContentHash) -> Result<(), StoreError> {
-        let there = "SELECT 1 FROM session_instructions WHERE session_id = $1 AND node = $2";
-        if self.db.row(there, params![self.head.id, node]).await?.is_some() {
-            return Ok(());
-        }
-        let event = json!({
-            "session": self.head.id, "agent": self.head.agent, "date": self.head.date, "node": node,
-        });
-        let n = self.fence.event(self.db, "node", &event, self.commit.at).await?;
-        self.db
-            .execute(
-                "INSERT INTO session_instructions (session_id, node, hash, n) VALUES ($1, $2, $3, $4)",
-                params![self.head.id, node, hash, n],
-            )
-            .await
-            .map(drop)
-    }
-
-    async fn summary(
-        &mut self,
-        path: Option<&StepPath>,
-        summary: &Result<String, String>,
-    ) -> Result<(), StoreError> {
-        let (text, error) = match summary {
-            Ok(text) => (Some(text), None),
-            Err(error) => (None, Some(error)),
-        };
-        let changed = match path {
-            Some(path) => {
-                let sql = "UPDATE reasoning_log_rows SET summary = $1, summary_error = $2
-                    WHERE session_id = $3 AND path = $4";
-                self.db.execute(sql, params![text, error, self.head.id, path]).await?
-            }
-            None => {
-                let sql =
-                    "UPDATE trading_sessions SET session_summary = $1, summary_error = $2 WHERE id = $3";
-                self.db.execute(sql, params![text, error, self.head.id]).await?
-            }
-        };
-        match (changed, path) {
-            (0, Some(path)) => Err(StoreError::inconsistent(format!("{path} has no message to sum up"))),
-            _ => Ok(()),
-        }
     }
 
     async fn find(&mut self, path: &StepPath) -> Result<Option<Found>, StoreError> {
@@ -457,6 +432,18 @@ impl Applying<'_> {
         }
         Ok(())
     }
+}
+
+/// A step's attempts with their errors, oldest first.
+async fn attempts_of(db: &mut dyn Db, step: i64) -> Result<Vec<(u32, Option<String>)>, StoreError> {
+    let sql = "SELECT attempt, error FROM step_attempts WHERE step_id = $1 ORDER BY attempt";
+    let rows = db.query(sql, params![step]).await?;
+    rows.into_iter().map(|mut row| Ok((row.get()?, row.get()?))).collect()
+}
+
+/// A step's origin as its column has it.
+fn stored_origin(origin: &ReusedFrom) -> String {
+    json::canonical(&json::to_value(origin))
 }
 
 fn there_already(path: &StepPath) -> StoreError {

@@ -1,4 +1,4 @@
-//! What a session's row counts: its messages, its chain, what it has used. Read at the beginning of a
+//! What a session's row counts: its messages, its chain or its summaries' chain, what it has used. Read at the beginning of a
 //! transaction, written back at its end.
 
 use super::chain;
@@ -46,7 +46,7 @@ impl Head {
         detached: bool,
     ) -> Result<Self, StoreError> {
         let sql = if detached {
-            "SELECT job_id, model, date, completed_at, next_message, chain_length, chain_head,
+            "SELECT job_id, model, date, completed_at, next_message, detached_length, detached_head,
              detached_input_tokens, detached_cached_tokens, detached_output_tokens, detached_cost_usd
              FROM trading_sessions WHERE id = $1"
         } else {
@@ -57,15 +57,19 @@ impl Head {
             .row(sql, params![id])
             .await?
             .ok_or_else(|| StoreError::inconsistent(format!("there is no session {id}")))?;
+        let (job, agent, date) = (row.get()?, row.get()?, row.get()?);
+        let closed = row.get::<Option<i64>>()?.is_some();
+        let (next_message, length) = (row.get()?, row.get()?);
+        let hash = row.get::<Option<ContentHash>>()?;
         let head = Self {
             id,
-            job: row.get()?,
-            agent: row.get()?,
-            date: row.get()?,
-            closed: row.get::<Option<i64>>()?.is_some(),
-            next_message: row.get()?,
-            length: row.get()?,
-            hash: row.get()?,
+            closed,
+            next_message,
+            length,
+            hash: hash.unwrap_or_else(|| chain::detached_anchor(&job, &agent, date)),
+            job,
+            agent,
+            date,
             usage: Usage { input_tokens: row.get()?, cached_tokens: row.get()?, output_tokens: row.get()? },
             cost_usd: row.get()?,
             detached,
@@ -114,7 +118,7 @@ impl Head {
             return Ok(());
         }
         let sql = if self.detached {
-            "UPDATE trading_sessions SET next_message = $1, chain_length = $2, chain_head = $3,
+            "UPDATE trading_sessions SET next_message = $1, detached_length = $2, detached_head = $3,
              detached_input_tokens = $4, detached_cached_tokens = $5, detached_output_tokens = $6,
              detached_cost_usd = $7 WHERE id = $8"
         } else {

@@ -261,7 +261,7 @@ pub(super) async fn insert_given(
 }
 
 /// What a reflection is found by.
-fn search_text(row: &ReflectionRow) -> String {
+pub(crate) fn search_text(row: &ReflectionRow) -> String {
     let mut text = vec![row.symbol.to_string(), side(row.side).to_owned(), row.cause.clone()];
     text.extend(row.error_tags.iter().map(ToString::to_string));
     text.push(row.summary.clone());

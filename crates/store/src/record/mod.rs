@@ -6,6 +6,7 @@ mod commit;
 mod head;
 pub(crate) mod implied;
 pub(crate) mod memory;
+mod notes;
 
 use crate::db::Db;
 use crate::error::StoreError;
@@ -192,7 +193,8 @@ async fn find_session(
 }
 
 const TAPE: &str = "SELECT s.path, s.class, s.digest, s.request_ref, s.state, s.outcome_kind, s.outcome_ref,
-        (SELECT coalesce(max(a.attempt), 0) FROM step_attempts a WHERE a.step_id = s.id), t.body, t.encoding
+        (SELECT coalesce(max(a.attempt), 0) FROM step_attempts a WHERE a.step_id = s.id), s.hash, t.body,
+        t.encoding
     FROM steps s
     LEFT JOIN texts t
         ON t.hash = s.outcome_ref AND s.class IN ('external', 'guard') AND s.state = 'done'
@@ -202,7 +204,7 @@ fn tape_row(mut row: Row) -> Result<TapeRow, StoreError> {
     let (path, class, digest, request_ref) = (row.get()?, row.get()?, row.get()?, row.get()?);
     let state: String = row.get()?;
     let outcome_kind: Option<OutcomeKind> = row.get()?;
-    let (outcome_ref, attempts) = (row.get()?, row.get()?);
+    let (outcome_ref, attempts, hash) = (row.get()?, row.get()?, row.get()?);
     let (body, encoding): (Option<String>, Option<i64>) = (row.get()?, row.get()?);
     let outcome = body
         .map(|body| {
@@ -214,7 +216,7 @@ fn tape_row(mut row: Row) -> Result<TapeRow, StoreError> {
         .transpose()?;
     let state = read_state(&state, outcome_kind)?;
     let implied = Vec::new();
-    Ok(TapeRow { path, class, digest, request_ref, state, outcome, outcome_ref, attempts, implied })
+    Ok(TapeRow { path, class, digest, request_ref, state, outcome, outcome_ref, attempts, hash, implied })
 }
 
 async fn implied_by_path(

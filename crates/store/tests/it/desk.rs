@@ -7,7 +7,8 @@ use papertape_core::money::{Money, Price, Quantity};
 use papertape_core::ports::{BoxFuture, ExternalCall, ExternalReply, Queue as _, Record as _, RecordError};
 use papertape_core::record::{
     AttemptEnd, CloseSession, Commit, DayStatus, ExposureRow, HoldingRow, Implied, JobStatus, Lease, NewDay,
-    NewJob, NewSession, OrderRow, PositionRow, SessionId, SnapshotRow, StartingPosition, TapeRow, Write,
+    NewJob, NewSession, OrderRow, PositionRow, ReusedSession, SessionId, SnapshotRow, StartingPosition,
+    TapeRow, Write,
 };
 use papertape_core::redact::Redactor;
 use papertape_core::tape::{
@@ -219,7 +220,8 @@ pub(crate) async fn run_day_after(
         for row in &mut rows {
             row.implied = implied.remove(&row.path).unwrap_or_default();
         }
-        tape = tape.inheriting(format!("{job}/{parent}"), rows);
+        let origin = ReusedSession { job: JobId::new(job), agent: agent.clone(), date: date(DAYS[day]) };
+        tape = tape.inheriting(origin, rows);
     }
     let session = Session::new(Arc::new(desk), tape, Arc::new(Redactor::default()), ContentHash::of(b"seed"));
     let closing = play(&mut session.root(), &start, day).await?;

@@ -9,6 +9,7 @@ mod dev;
 mod files;
 mod frozen;
 mod group;
+mod integrity;
 mod interrupted;
 mod logins;
 mod memory;

@@ -188,7 +188,7 @@ async fn session_of(place: &Place, rows: impl Fn(u64) -> Vec<Implied>) -> (Store
     (store, lease, session)
 }
 
-fn round(n: u64, prunes_through: Option<u64>) -> RoundRow {
+pub(crate) fn round(n: u64, prunes_through: Option<u64>) -> RoundRow {
     RoundRow {
         round_id: n,
         situation: "momentum; AAPL long 10 at 100".to_owned(),
@@ -211,7 +211,7 @@ fn round(n: u64, prunes_through: Option<u64>) -> RoundRow {
     }
 }
 
-fn context(id: &str, state: ContextState) -> ContextRow {
+pub(crate) fn context(id: &str, state: ContextState) -> ContextRow {
     ContextRow {
         position_id: id.to_owned(),
         symbol: "AAPL".into(),

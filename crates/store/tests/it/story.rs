@@ -524,7 +524,7 @@ async fn an_edit_behind_the_records_back_is_named(place: Place) {
             > 0
     );
     let broken = store.verify_chain(&other).await.expect("verifies").broken.expect("it is found");
-    assert_eq!(broken.date, date(DAYS[0]));
+    assert_eq!(broken.date, Some(date(DAYS[0])));
 }
 
 async fn a_job_goes_with_all_that_hangs_on_it(place: Place) {

@@ -1,5 +1,7 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { jobHead } from '@/server/queries'
 import type { Job } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
@@ -48,12 +50,28 @@ export function Setup({ job }: { job: Job }) {
               <RunLink id={branch.job_id} /> · {format.day(branch.date)} · <code>{branch.at}</code>
             </span>
           )] : null,
+          [t('setup.rules'), String(job.rules_version)],
+          [t('setup.head'), <Head key="head" id={job.job_id} />],
           [t('setup.created'), format.instant(job.created_at)],
           [t('setup.started'), format.instant(job.started_at)],
           [t('setup.ended'), format.instant(job.completed_at)],
         ]}
       />
     </div>
+  )
+}
+
+/** What to publish of the run, and the command that compares a record with it. */
+function Head({ id }: { id: string }) {
+  const t = useText()
+  const { data } = useQuery(jobHead(id))
+  if (data === null) return <>{t('setup.head.broken')} <code>papertape verify {id}</code></>
+  if (!data) return null
+  return (
+    <>
+      <code>{data.hash}</code>
+      <div className="quiet"><code>{data.verify}</code></div>
+    </>
   )
 }
 

@@ -29,6 +29,8 @@ pub struct DayResult {
     pub job_id: String,
     /// The day, where another job did it before the one whose result it is; else empty.
     pub done_before: Vec<DoneBefore>,
+    /// The version of the rules that the job was recorded under.
+    pub rules_version: u32,
     /// Before the day; `null` until the session is closed, as all that its close writes.
     pub starting_position: Option<StartingHoldings>,
     /// Against the day before.
@@ -328,6 +330,7 @@ async fn result(
     }
     let of = (&session.job, &session.agent, session.date);
     told.point_in_time_reason = point_in_time::reason(app, configs, of, session.metadata.as_ref()).await?;
+    let rules_version = configs.rules_version(app, &session.job).await?;
     let config = configs.of(app, &session.job).await?;
     let continued = config.and_then(|config| config.done_until(&session.agent));
     let is_llm = config.and_then(|config| super::super::is_llm(config, &session.agent));
@@ -336,6 +339,7 @@ async fn result(
         model: session.agent.to_string(),
         job_id: session.job.to_string(),
         done_before: DoneBefore::spans(job, std::iter::once((session.date, &session.job))),
+        rules_version,
         starting_position: starting(&session),
         daily_metrics: daily_metrics(&session, continued),
         trades,

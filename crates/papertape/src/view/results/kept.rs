@@ -145,6 +145,7 @@ mod tests {
             model: model.to_owned(),
             job_id: "job".to_owned(),
             done_before: Vec::new(),
+            rules_version: 2,
             is_llm: None,
             start_date: date,
             end_date: date,

@@ -35,6 +35,8 @@ pub struct RangeResult {
     /// Which of the days other jobs did before: those that this job skipped and, where no job was requested,
     /// those that it continues. Oldest first.
     pub done_before: Vec<DoneBefore>,
+    /// The version of the rules that the job was recorded under.
+    pub rules_version: u32,
     /// `false`: a rule-based house model, no language model.
     pub is_llm: Option<bool>,
     /// The first day.
@@ -345,6 +347,7 @@ async fn result(
         model: agent.to_string(),
         job_id: job.to_string(),
         done_before: DoneBefore::spans(job, days.iter().map(|day| (day.day.date, &day.day.job))),
+        rules_version: configs.rules_version(app, job).await?,
         is_llm: configs.is_llm(app, job, agent).await?,
         start_date: first.day.date,
         end_date: last.day.date,

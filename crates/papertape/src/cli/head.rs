@@ -1,0 +1,40 @@
+//! `papertape head`
+
+use super::output::{json, note, say};
+use super::way::{Way, any_job_named};
+use super::{Common, Outcome, failure, way};
+use crate::config::Config;
+use clap::Args;
+use papertape_core::record::JobHead;
+use serde_json::json;
+use std::process::ExitCode;
+
+/// Whose head.
+#[derive(Debug, Args)]
+pub(super) struct HeadArgs {
+    /// The job, or `latest`
+    job: String,
+}
+
+/// Stores and prints it: the document on stdout, its hash on stderr, or both as JSON.
+pub(super) async fn head(common: &Common, config: Config, args: HeadArgs) -> Outcome {
+    let head: JobHead = match way::to_change(config).await? {
+        Way::Here(app) => {
+            let job = any_job_named(&app, &args.job).await?;
+            app.store.publish_job_head(&job).await?.ok_or_else(|| failure::no_job(&args.job))?
+        }
+        Way::There(server) => {
+            let job = any_job_named(&way::to_read(server.config.clone()).await?, &args.job).await?;
+            let answer = server.post(&["jobs", job.as_str(), "head"], &json!({})).await?;
+            serde_json::from_value(answer["document"].clone())?
+        }
+    };
+    let hash = head.hash();
+    if common.json {
+        json(&json!({ "job_id": head.job, "hash": hash, "document": head }))?;
+    } else {
+        say(head.to_text())?;
+    }
+    note!("head {hash}; later: papertape verify {} --expect {hash}", head.job);
+    Ok(ExitCode::SUCCESS)
+}

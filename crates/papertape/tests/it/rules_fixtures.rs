@@ -1,0 +1,251 @@
+//! Records of every rules version, as the programs that wrote them left them. Each is opened by this program:
+//! it stays readable, is verified by the rules that it was written with, and is neither replayed nor continued
+//! under others. `scripts/record-rules-fixture.sh` makes them.
+
+use crate::crash_support::worker;
+use flate2::read::GzDecoder;
+use papertape::app::{Access, App};
+use papertape::config::Config;
+use papertape::trigger::{BranchRequest, Request, branch, resume, trigger};
+use papertape::view::{self, ResultsQuery};
+use papertape_core::id::JobId;
+use papertape_core::ports::Queue as _;
+use papertape_core::record::JobStatus;
+use papertape_core::time::parse_date;
+use papertape_core::{OLDER_RULES, RULES_VERSION};
+use papertape_runtime::replay;
+use papertape_runtime::simulate::{JobEnd, Unobserved};
+use papertape_runtime::stopping::Stopper;
+use serde_json::Value;
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// A record of some rules version, unpacked.
+struct Fixture {
+    rules: u32,
+    expected: Value,
+    dir: TempDir,
+}
+
+fn unpack(from: &Path, to: &Path) {
+    fs::create_dir_all(to.parent().expect("is in a folder")).expect("makes folders");
+    let mut bytes = Vec::new();
+    GzDecoder::new(fs::File::open(from).expect("opens")).read_to_end(&mut bytes).expect("is gzip");
+    fs::write(to, bytes).expect("writes");
+}
+
+fn unpack_all(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).expect("is a folder") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().and_then(|name| name.to_str()).expect("a name");
+        if path.is_dir() {
+            unpack_all(&path, &to.join(name));
+        } else {
+            unpack(&path, &to.join(name.strip_suffix(".gz").expect("is packed")));
+        }
+    }
+}
+
+/// All of them, oldest first.
+fn fixtures() -> Vec<Fixture> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let mut found: Vec<(u32, PathBuf)> = fs::read_dir(folder)
+        .expect("is a folder")
+        .map(|entry| entry.expect("an entry").path())
+        .filter_map(|path| Some((path.file_name()?.to_str()?.strip_prefix("rules-")?.parse().ok()?, path)))
+        .collect();
+    found.sort();
+    let fixture = |(rules, path): (u32, PathBuf)| {
+        let dir = tempfile::tempdir().expect("makes a directory");
+        unpack(&path.join("record.db.gz"), &dir.path().join("papertape.db"));
+        unpack_all(&path.join("datasets"), &dir.path().join("datasets"));
+        let expected = fs::read_to_string(path.join("expected.json")).expect("reads");
+        Fixture { rules, expected: serde_json::from_str(&expected).expect("is JSON"), dir }
+    };
+    found.into_iter().map(fixture).collect()
+}
+
+impl Fixture {
+    async fn app(&self) -> App {
+        let config = Config { data_dir: self.dir.path().to_owned(), ..Config::default() };
+        App::open(config, Access::Own).await.expect("an older record is brought to the present schema")
+    }
+
+    fn jobs(&self) -> impl Iterator<Item = (&String, JobId, &Value)> {
+        let jobs = self.expected["jobs"].as_object().expect("has jobs");
+        jobs.iter().map(|(name, job)| (name, JobId::new(job["job_id"].as_str().expect("an id")), job))
+    }
+
+    fn job(&self, name: &str) -> JobId {
+        JobId::new(self.expected["jobs"][name]["job_id"].as_str().expect("an id"))
+    }
+}
+
+async fn run(app: &App, job: &JobId) -> JobEnd {
+    let worker = worker(&app.services);
+    let ended = Box::pin(worker.run_job(job, &Stopper::default().signal(), &Unobserved)).await;
+    ended.expect("the record holds").expect("the job is there to be claimed")
+}
+
+/// A writer that counts lines and sums what it is given.
+#[derive(Default)]
+struct Summed(flate2::Crc, u64);
+
+impl std::io::Write for Summed {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.update(bytes);
+        self.1 += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Every version up to the one before this program's has its record, and this one's is no later.
+#[test]
+fn every_older_version_has_its_record() {
+    let versions: Vec<u32> = fixtures().iter().map(|fixture| fixture.rules).collect();
+    let older: Vec<u32> = (1..RULES_VERSION).collect();
+    assert!(versions.starts_with(&older), "{versions:?}");
+    assert!(versions.iter().all(|version| *version <= RULES_VERSION), "{versions:?}");
+}
+
+/// What the program that wrote it printed, this one prints: the chains' heads, the canonical form, the results.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_older_record_reads_and_verifies_as_it_did() {
+    for fixture in fixtures() {
+        let app = fixture.app().await;
+        for (name, job, expected) in fixture.jobs() {
+            let what = format!("{name} of rules version {}", fixture.rules);
+            let row = app.store.job(&job).await.expect("reads").expect("is there");
+            assert_eq!(row.rules_version, fixture.rules, "{what}");
+            assert_eq!(row.status.to_string(), expected["status"].as_str().expect("a status"), "{what}");
+
+            let report = app.store.verify_chain(&job).await.expect("verifies");
+            assert_eq!(report.broken, None, "{what}");
+            assert_eq!(report.rules_version, fixture.rules, "{what}");
+            let heads: Vec<Value> = report
+                .heads
+                .iter()
+                .map(|head| {
+                    serde_json::json!({ "date": head.date, "model": head.agent, "session_id": head.session, "head": head.head })
+                })
+                .collect();
+            assert_eq!(Value::from(heads), expected["verify"]["heads"], "{what}");
+            assert_eq!(report.links, expected["verify"]["links"], "{what}");
+
+            let mut canonical = Summed::default();
+            app.store.canonical_export(&job, &mut canonical).await.expect("exports");
+            canonical.flush().expect("is there");
+            assert_eq!(canonical.1, expected["canonical_lines"], "{what}");
+            assert_eq!(canonical.0.sum(), expected["canonical_crc32"], "{what}");
+
+            // A head can be published of it from now on.
+            let head = app.store.publish_job_head(&job).await.expect("writes").expect("is there");
+            let extended = app.store.verify_chain_from(&job, Some(&head)).await.expect("verifies");
+            assert_eq!(extended.broken, None, "{what}");
+            if let Some(hash) = expected.pointer("/head/hash") {
+                assert_eq!(head.hash().to_hex(), *hash, "{what}");
+            }
+            same_results(&app, &job, expected, &what).await;
+        }
+    }
+}
+
+/// The values of each day, and where they end, are those that were printed.
+async fn same_results(app: &App, job: &JobId, expected: &Value, what: &str) {
+    let Some(results) = expected["results"]["results"].as_array() else { return };
+    let query = ResultsQuery { job_id: Some(job.to_string()), ..ResultsQuery::default() };
+    let now = view::results(app, query).await.expect("has results");
+    let now = serde_json::to_value(&now).expect("is JSON");
+    for (result, now) in results.iter().zip(now["results"].as_array().expect("a list")) {
+        assert_eq!(now["model"], result["model"], "{what}");
+        assert_eq!(now["ending_portfolio_value"], result["ending_portfolio_value"], "{what}");
+        let values = |result: &Value| -> Vec<(Value, Value)> {
+            let days = result["daily_portfolio_values"].as_array().cloned().unwrap_or_default();
+            days.into_iter().map(|day| (day["date"].clone(), day["portfolio_value"].clone())).collect()
+        };
+        let (was, is) = (values(result), values(now));
+        assert!(is.ends_with(&was), "{what}: {was:?} {is:?}");
+    }
+}
+
+/// A replay says under which rules a job was recorded, and what has not ended ends as failed, resumed or not.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_older_job_is_neither_replayed_nor_continued() {
+    for fixture in fixtures() {
+        if fixture.rules == RULES_VERSION {
+            continue;
+        }
+        let app = fixture.app().await;
+        for name in ["solo", "desk", "imported", "profile"] {
+            let row = app.store.job(&fixture.job(name)).await.expect("reads").expect("is there");
+            let report = Box::pin(replay::run(&app.services, &row)).await.expect("is said");
+            assert_eq!((report.recorded_under, report.equal), (Some(fixture.rules), 0), "{name}");
+            assert!(report.faults.is_empty(), "{name}: {:?}", report.faults);
+        }
+        // One that nobody has begun, and one whose process was killed: its lease has run out.
+        let killed = fixture.job("killed");
+        let connection = rusqlite::Connection::open(fixture.dir.path().join("papertape.db")).expect("opens");
+        connection.execute("UPDATE jobs SET lease_until = 0 WHERE status = 'running'", []).expect("runs out");
+        for job in [fixture.job("queued"), killed] {
+            let end = run(&app, &job).await;
+            assert_eq!((end.status, end.error.as_deref()), (JobStatus::Failed, Some(OLDER_RULES)));
+        }
+        // One that stopped is put back into the queue, and ends the same way.
+        let stopped = fixture.job("budget");
+        resume(&app, &stopped, None).await.expect("is queued");
+        let before = app.store.verify_chain(&stopped).await.expect("verifies").links;
+        assert_eq!(run(&app, &stopped).await.error.as_deref(), Some(OLDER_RULES));
+        let row = app.store.job(&stopped).await.expect("reads").expect("is there");
+        assert_eq!((row.status, row.error.as_deref()), (JobStatus::Failed, Some(OLDER_RULES)));
+        assert_eq!(row.rules_version, fixture.rules);
+        let report = app.store.verify_chain(&stopped).await.expect("verifies");
+        assert_eq!((report.broken, report.links), (None, before), "nothing was added");
+    }
+}
+
+/// A day done under other rules is not done, and a branch says what it copies.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn older_days_are_run_again_and_branched_from() {
+    for fixture in fixtures() {
+        if fixture.rules == RULES_VERSION {
+            continue;
+        }
+        let app = fixture.app().await;
+        let date = |text: &str| parse_date(text).expect("is a date");
+        let request = Request {
+            start_date: Some(date("2012-10-01")),
+            end_date: Some(date("2012-10-02")),
+            models: vec!["house::momentum".to_owned()],
+            ..Request::default()
+        };
+        let triggered = trigger(&app, request).await.expect("queues");
+        assert_eq!((triggered.total_model_days, triggered.skipped), (2, 0), "{:?}", triggered.warnings);
+        assert_eq!(run(&app, &triggered.job).await.status, JobStatus::Completed);
+
+        let parent = fixture.job("desk");
+        let head = app.store.job_head(&parent).await.expect("reads").expect("is there");
+        let request = BranchRequest {
+            agent: None,
+            date: date("2012-10-02"),
+            at: None,
+            model: None,
+            instructions: None,
+            sampling: None,
+        };
+        let branched = branch(&app, &parent, request).await.expect("branches");
+        let said = format!("recorded under rules {}", fixture.rules);
+        assert!(branched.warnings.iter().any(|warning| warning.contains(&said)), "{:?}", branched.warnings);
+        assert_eq!(run(&app, &branched.job).await.status, JobStatus::Completed);
+        let row = app.store.job(&branched.job).await.expect("reads").expect("is there");
+        assert_eq!(row.rules_version, RULES_VERSION);
+        assert_eq!(app.store.verify_chain(&branched.job).await.expect("verifies").broken, None);
+        // The branch names its parent as it was.
+        assert_eq!(app.store.stored_job_head(head.hash()).await.expect("reads"), Some(head));
+    }
+}

@@ -1,0 +1,333 @@
+//! What a job's chains begin at and come to: its anchor, its agents' chains of days, and the head that can be
+//! published. All of it is recomputed from the rows as they stand now; what was stored along the way is for
+//! [`crate::verify`] to compare.
+//!
+//! The *anchor* says what the job was to do: its rules, its config (without the budget, which a resume may
+//! change), its fingerprint, each expected day with its agent's hash, and what it branched from with the
+//! parent's head. The config names datasets, start states, the cut of a branch and the sources of an import by
+//! their hashes. An *agent's chain* begins at the anchor; its links are first the days that other jobs did, then
+//! its closed sessions, by date.
+
+use crate::db::Db;
+use crate::error::StoreError;
+use crate::record::chain::{self, DayLink};
+use crate::store::Store;
+use crate::texts;
+use crate::value::params;
+use futures::FutureExt as _;
+use papertape_core::id::{AgentName, ContentHash, JobId};
+use papertape_core::json;
+use papertape_core::record::{AgentHead, DayStatus, JobHead, JobStatus, NewJob, OpenSessionHead, Text};
+use papertape_core::time::Date;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The rows of a job that its chains are made of.
+#[derive(Debug)]
+pub(crate) struct JobRows {
+    pub(crate) job: JobId,
+    kind: String,
+    pub(crate) status: JobStatus,
+    pub(crate) rules_version: u32,
+    fingerprint: ContentHash,
+    pub(crate) parent: Option<JobId>,
+    pub(crate) config: Value,
+    /// As it was stored when the job was queued; `None` under rules version 1.
+    pub(crate) anchor: Option<ContentHash>,
+    pub(crate) parent_head: Option<ContentHash>,
+    /// By agent and date.
+    pub(crate) days: Vec<ExpectedDay>,
+    /// The account that an agent continues: the job, and the last day that counts of it.
+    continues: Vec<(AgentName, JobId, Date)>,
+    pub(crate) sessions: BTreeMap<AgentName, BTreeMap<Date, SessionRow>>,
+    /// As they were stored with each close.
+    pub(crate) chains: BTreeMap<AgentName, (u64, ContentHash)>,
+}
+
+/// A row of `job_details`.
+#[derive(Debug)]
+pub(crate) struct ExpectedDay {
+    pub(crate) agent: AgentName,
+    pub(crate) date: Date,
+    pub(crate) agent_hash: ContentHash,
+    pub(crate) status: DayStatus,
+    pub(crate) error: Option<String>,
+    /// Where it is done, of a day that is skipped.
+    pub(crate) skipped: Option<Value>,
+}
+
+/// A row of `trading_sessions`.
+#[derive(Debug)]
+pub(crate) struct SessionRow {
+    pub(crate) is_closed: bool,
+    pub(crate) status: String,
+    pub(crate) error: Option<String>,
+    pub(crate) state: Option<ContentHash>,
+    length: i64,
+    head: ContentHash,
+}
+
+impl Store {
+    /// A job's head as its record stands now; `None` where there is no such job.
+    ///
+    /// # Errors
+    /// A database that fails; a job whose stored chains are not those that its rows give.
+    pub async fn job_head(&self, job: &JobId) -> Result<Option<JobHead>, StoreError> {
+        let job = job.clone();
+        self.read(move |db| {
+            let job = job.clone();
+            async move { head_of(db, &job).await }.boxed()
+        })
+        .await
+    }
+
+    /// As [`Self::job_head`], and stores the document among the texts, so that it is found by its hash.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn publish_job_head(&self, job: &JobId) -> Result<Option<JobHead>, StoreError> {
+        let job = job.clone();
+        self.write(move |db| {
+            let job = job.clone();
+            async move {
+                let Some(head) = head_of(db, &job).await? else { return Ok(None) };
+                store(db, &head).await?;
+                Ok(Some(head))
+            }
+            .boxed()
+        })
+        .await
+    }
+
+    /// The document of a head that was stored under this hash; `None` where there is none.
+    ///
+    /// # Errors
+    /// A database that fails. A text of that hash that is no such document.
+    pub async fn stored_job_head(&self, hash: ContentHash) -> Result<Option<JobHead>, StoreError> {
+        self.read(move |db| {
+            async move {
+                let Some(text) = texts::fetch(db, &BTreeSet::from([hash])).await?.remove(&hash) else {
+                    return Ok(None);
+                };
+                let is_whole = ContentHash::of(text.as_bytes()) == hash;
+                let head = serde_json::from_str(&text).ok().filter(|_| is_whole);
+                head.map(Some)
+                    .ok_or_else(|| StoreError::inconsistent(format!("the text {hash} is not a job's head")))
+            }
+            .boxed()
+        })
+        .await
+    }
+}
+
+async fn store(db: &mut dyn Db, head: &JobHead) -> Result<(), StoreError> {
+    let text = Text { hash: head.hash(), body: head.to_text() };
+    texts::insert(db, std::iter::once(&text)).await
+}
+
+/// Fixes what a job is to do: its anchor, and the links of the days that other jobs did.
+pub(crate) async fn anchor_job(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreError> {
+    let mut parent_head = None;
+    if let Some(parent) = &job.parent
+        && let Some(rows) = JobRows::load(db, parent).await?
+    {
+        // Of a parent whose chains do not hold, the head says what it is: `verify` tells.
+        let head = rows.head();
+        store(db, &head).await?;
+        parent_head = Some(head.hash());
+    }
+    let sql = "INSERT INTO job_configs (job_id, config, parent_head) VALUES ($1, $2, $3)";
+    db.execute(sql, params![&job.id, &job.config, parent_head]).await?;
+    let rows = JobRows::load(db, &job.id).await?;
+    let rows = rows.ok_or_else(|| StoreError::inconsistent(format!("the job {} is not there", job.id)))?;
+    let sql = "UPDATE job_configs SET anchor = $1 WHERE job_id = $2";
+    db.execute(sql, params![rows.computed_anchor(), &job.id]).await?;
+    for (agent, chain) in rows.computed_chains() {
+        if let ([_, .., head], days) = (&chain[..], chain.len() - 1) {
+            let sql = "INSERT INTO agent_chains (job_id, agent, days, head) VALUES ($1, $2, $3, $4)";
+            db.execute(sql, params![&job.id, &agent, days, *head]).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn head_of(db: &mut dyn Db, job: &JobId) -> Result<Option<JobHead>, StoreError> {
+    let Some(rows) = JobRows::load(db, job).await? else { return Ok(None) };
+    match rows.altered() {
+        None => Ok(Some(rows.head())),
+        Some((_, why)) => Err(StoreError::inconsistent(format!("job {job}: {why}; `verify` says where"))),
+    }
+}
+
+impl JobRows {
+    /// Reads them in one transaction; `None` where there is no such job.
+    pub(crate) async fn load(db: &mut dyn Db, job: &JobId) -> Result<Option<Self>, StoreError> {
+        let sql = "SELECT j.kind, j.status, j.rules_version, j.fingerprint, j.parent, c.config, c.anchor,
+            c.parent_head FROM jobs j JOIN job_configs c ON c.job_id = j.job_id WHERE j.job_id = $1";
+        let Some(mut row) = db.row(sql, params![job]).await? else { return Ok(None) };
+        let mut rows = Self {
+            job: job.clone(),
+            kind: row.get()?,
+            status: row.get()?,
+            rules_version: row.get()?,
+            fingerprint: row.get()?,
+            parent: row.get()?,
+            config: row.get()?,
+            anchor: row.get()?,
+            parent_head: row.get()?,
+            days: Vec::new(),
+            continues: Vec::new(),
+            sessions: BTreeMap::new(),
+            chains: BTreeMap::new(),
+        };
+        let sql = "SELECT model, date, agent_hash, status, error, skipped_job, skipped_head FROM job_details
+            WHERE job_id = $1 ORDER BY model, date";
+        for mut row in db.query(sql, params![job]).await? {
+            let (agent, date, agent_hash) = (row.get()?, row.get()?, row.get()?);
+            let (status, error): (DayStatus, Option<String>) = (row.get()?, row.get()?);
+            let (by, head): (Option<JobId>, Option<ContentHash>) = (row.get()?, row.get()?);
+            let skipped = (status == DayStatus::Skipped).then(|| match rows.rules_version {
+                1 => json!(error),
+                _ => json!({ "job": by, "head": head, "reason": error }),
+            });
+            rows.days.push(ExpectedDay { agent, date, agent_hash, status, error, skipped });
+        }
+        let sql = "SELECT model, date, close_seq, status, error, state_hash, chain_length, chain_head
+            FROM trading_sessions WHERE job_id = $1";
+        for mut row in db.query(sql, params![job]).await? {
+            let (agent, date) = (row.get()?, row.get()?);
+            let session = SessionRow {
+                is_closed: row.get::<Option<i64>>()?.is_some(),
+                status: row.get()?,
+                error: row.get()?,
+                state: row.get()?,
+                length: row.get()?,
+                head: row.get()?,
+            };
+            rows.sessions.entry(agent).or_default().insert(date, session);
+        }
+        if rows.rules_version > 1 {
+            // Under rules version 1 the config alone says it; what is there for it was made of that.
+            let sql =
+                "SELECT agent, continued_job, date FROM job_continuations WHERE job_id = $1 ORDER BY agent";
+            for mut row in db.query(sql, params![job]).await? {
+                rows.continues.push((row.get()?, row.get()?, row.get()?));
+            }
+        }
+        let sql = "SELECT agent, days, head FROM agent_chains WHERE job_id = $1";
+        for mut row in db.query(sql, params![job]).await? {
+            rows.chains.insert(row.get()?, (row.get()?, row.get()?));
+        }
+        Ok(Some(rows))
+    }
+
+    /// What stands before all of the job's chains.
+    pub(crate) fn computed_anchor(&self) -> ContentHash {
+        let mut config = self.config.clone();
+        if let Some(map) = config.as_object_mut() {
+            map.remove("budget");
+        }
+        let day = |day: &ExpectedDay| json!([day.agent, day.date, day.agent_hash, day.skipped]);
+        let days: Vec<Value> = self.days.iter().map(day).collect();
+        json::hash(&json!({
+            "format": "papertape-job-1",
+            "rules_version": self.rules_version,
+            "job": self.job,
+            "kind": self.kind,
+            "config": config,
+            "fingerprint": self.fingerprint,
+            "days": days,
+            "continues": self.continues,
+            "parent_head": self.parent_head,
+        }))
+    }
+
+    /// Each agent's chain of days: what stands before it, then its links.
+    pub(crate) fn computed_chains(&self) -> BTreeMap<AgentName, Vec<ContentHash>> {
+        let anchor = self.computed_anchor();
+        let mut chains: BTreeMap<AgentName, Vec<ContentHash>> = BTreeMap::new();
+        let agents = self.days.iter().map(|day| &day.agent).chain(self.sessions.keys());
+        for agent in agents.chain(self.chains.keys()) {
+            chains.entry(agent.clone()).or_insert_with(|| vec![chain::agent_anchor(anchor, agent)]);
+        }
+        let mut follow = |agent: &AgentName, link: &Value| {
+            if let Some(links) = chains.get_mut(agent)
+                && let Some(last) = links.last().copied()
+            {
+                links.push(chain::follow(last, link));
+            }
+        };
+        for day in &self.days {
+            if let Some(skipped) = &day.skipped {
+                follow(&day.agent, &chain::skipped_link(day.date, skipped));
+            }
+        }
+        for (agent, sessions) in &self.sessions {
+            for (date, session) in sessions {
+                if let (true, Some(state)) = (session.is_closed, session.state) {
+                    let link = DayLink {
+                        date: *date,
+                        session: session.head,
+                        links: session.length,
+                        status: &session.status,
+                        state,
+                    };
+                    follow(agent, &link.to_json());
+                }
+            }
+        }
+        chains
+    }
+
+    /// The head, as the rows have it.
+    pub(crate) fn head(&self) -> JobHead {
+        let agent = |(agent, chain): (AgentName, Vec<ContentHash>)| {
+            let open = self.sessions.get(&agent).into_iter().flatten().find(|(_, row)| !row.is_closed);
+            let open = open.map(|(date, row)| OpenSessionHead {
+                date: *date,
+                length: u64::try_from(row.length).unwrap_or_default(),
+                head: row.head,
+            });
+            let days = chain.len() as u64 - 1;
+            chain.last().copied().map(|head| (agent, AgentHead { days, head, open }))
+        };
+        JobHead {
+            job: self.job.clone(),
+            rules_version: self.rules_version,
+            anchor: self.computed_anchor(),
+            status: self.status,
+            agents: self.computed_chains().into_iter().filter_map(agent).collect(),
+        }
+    }
+
+    /// Where what was stored along the way is not what the rows give: the tables in question, and a sentence.
+    /// Under rules version 1 nothing was.
+    pub(crate) fn altered(&self) -> Option<(Vec<&'static str>, String)> {
+        if self.rules_version < 2 {
+            return None;
+        }
+        if self.anchor != Some(self.computed_anchor()) {
+            let tables = vec!["jobs", "job_configs", "job_details", "job_continuations"];
+            return Some((tables, "what the job was to do is not what was written".to_owned()));
+        }
+        for (agent, chain) in self.computed_chains() {
+            let days = chain.len() as u64 - 1;
+            let stored = self.chains.get(&agent);
+            let is_same = match (stored, chain.last()) {
+                (None, _) => days == 0,
+                (Some(stored), Some(head)) => *stored == (days, *head),
+                (Some(_), None) => false,
+            };
+            if !is_same {
+                let there = stored.map_or(0, |(days, _)| *days);
+                let why = if there == days {
+                    format!("the days of {agent} are not those that were written")
+                } else {
+                    format!("{agent} has {days} days, and {there} were written")
+                };
+                return Some((vec!["agent_chains", "trading_sessions", "job_details"], why));
+            }
+        }
+        None
+    }
+}

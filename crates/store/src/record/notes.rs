@@ -1,0 +1,69 @@
+//! What a session says beside its steps: the instructions of its nodes, and its summaries.
+
+use super::chain;
+use super::commit::Applying;
+use crate::error::StoreError;
+use crate::value::params;
+use papertape_core::id::ContentHash;
+use papertape_core::tape::StepPath;
+use serde_json::json;
+
+impl Applying<'_> {
+    pub(super) async fn instructions(&mut self, node: &str, hash: ContentHash) -> Result<(), StoreError> {
+        let there = "SELECT 1 FROM session_instructions WHERE session_id = $1 AND node = $2";
+        if self.db.row(there, params![self.head.id, node]).await?.is_some() {
+            return Ok(());
+        }
+        let event = json!({
+            "session": self.head.id, "agent": self.head.agent, "date": self.head.date, "node": node,
+        });
+        if self.commit.detached || self.head.closed {
+            return Err(StoreError::inconsistent(format!(
+                "the instructions of {node} are of no open session"
+            )));
+        }
+        let n = self.fence.event(self.db, "node", &event, self.commit.at).await?;
+        let link = self.head.link(&chain::instructions_link(node, hash));
+        self.db
+            .execute(
+                "INSERT INTO session_instructions (session_id, node, hash, n, seq) VALUES ($1, $2, $3, $4, $5)",
+                params![self.head.id, node, hash, n, link.seq],
+            )
+            .await
+            .map(drop)
+    }
+
+    pub(super) async fn summary(
+        &mut self,
+        path: Option<&StepPath>,
+        summary: &Result<String, String>,
+    ) -> Result<(), StoreError> {
+        let (text, error) = match summary {
+            Ok(text) => (Some(text), None),
+            Err(error) => (None, Some(error)),
+        };
+        if !self.commit.detached {
+            return Err(StoreError::inconsistent("a summary is of no detached tape"));
+        }
+        let link = chain::summary_link(path, text.map(String::as_str), error.map(String::as_str));
+        let seq = self.head.link(&link).seq;
+        let changed = match path {
+            Some(path) => {
+                let sql = "UPDATE reasoning_log_rows SET summary = $1, summary_error = $2, summary_seq = $3
+                    WHERE session_id = $4 AND path = $5 AND summary_seq IS NULL";
+                self.db.execute(sql, params![text, error, seq, self.head.id, path]).await?
+            }
+            None => {
+                let sql =
+                    "UPDATE trading_sessions SET session_summary = $1, summary_error = $2, summary_seq = $3
+                    WHERE id = $4 AND summary_seq IS NULL";
+                self.db.execute(sql, params![text, error, seq, self.head.id]).await?
+            }
+        };
+        match (changed, path) {
+            (0, Some(path)) => Err(StoreError::inconsistent(format!("{path} has no message to sum up"))),
+            (0, None) => Err(StoreError::inconsistent("the session has its summary already")),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! What stands in the record twice, and is hashed once at most: each copy against the other.
+
+use super::session::Break;
+use crate::db::Db;
+use crate::error::StoreError;
+use crate::record::memory;
+use crate::texts;
+use crate::value::params;
+use papertape_core::id::JobId;
+use papertape_core::record::{Implied, SessionId};
+use papertape_core::tape::StepPath;
+
+/// Rows of a session that say of themselves something else than their session or step does; `$1` is the
+/// session. Each statement counts them.
+const OF_SESSION: &[(&str, &str, &str)] = &[
+    (
+        "steps",
+        "SELECT count(*) FROM steps x JOIN trading_sessions s ON s.id = x.session_id
+         WHERE s.id = $1 AND (x.job_id <> s.job_id OR x.state NOT IN ('intent', 'done', 'abandoned')
+            OR (x.state = 'intent' AND (x.seq IS NOT NULL OR x.outcome_kind IS NOT NULL))
+            OR (x.state = 'done' AND (x.seq IS NULL OR x.outcome_kind IS NULL OR x.outcome_ref IS NULL))
+            OR (x.state = 'abandoned' AND (x.seq IS NULL OR x.outcome_kind IS NOT NULL)))",
+        "a step's job or state is not that of its session or outcome",
+    ),
+    (
+        "reasoning_log_rows",
+        "SELECT count(*) FROM reasoning_log_rows x JOIN steps p ON p.id = x.step_id
+         WHERE x.session_id = $1 AND (x.path <> p.path OR p.session_id <> x.session_id)",
+        "a message's path is not that of its step",
+    ),
+    (
+        "positions",
+        "SELECT count(*) FROM positions x JOIN trading_sessions s ON s.id = x.session_id
+         WHERE s.id = $1 AND (x.job_id <> s.job_id OR x.date <> s.date OR x.model <> s.model)",
+        "a row's job, day or agent is not that of its session",
+    ),
+    (
+        "trader_round_memory",
+        "SELECT count(*) FROM trader_round_memory x JOIN trading_sessions s ON s.id = x.session_id
+         WHERE s.id = $1 AND (x.job_id <> s.job_id OR x.model <> s.model)",
+        "a memory's job or agent is not that of its session",
+    ),
+    (
+        "open_position_contexts",
+        "SELECT count(*) FROM open_position_contexts x JOIN trading_sessions s ON s.id = x.session_id
+         WHERE s.id = $1 AND (x.job_id <> s.job_id OR x.model <> s.model)",
+        "a memory's job or agent is not that of its session",
+    ),
+    (
+        "trade_reflections",
+        "SELECT count(*) FROM trade_reflections x JOIN trading_sessions s ON s.id = x.session_id
+         WHERE s.id = $1 AND (x.job_id <> s.job_id OR x.model <> s.model)",
+        "a memory's job or agent is not that of its session",
+    ),
+    (
+        "trading_sessions",
+        "SELECT count(*) FROM trading_sessions s WHERE s.id = $1
+         AND (s.next_message <> (SELECT count(*) FROM reasoning_log_rows m WHERE m.session_id = s.id)
+            OR (s.total_messages IS NOT NULL AND s.total_messages <> s.next_message)
+            OR (s.close_seq IS NULL AND (s.completed_at IS NOT NULL OR s.status <> 'running'
+                OR s.total_messages IS NOT NULL OR s.state_hash IS NOT NULL))
+            OR (s.close_seq IS NOT NULL AND (s.completed_at IS NULL OR s.status = 'running'
+                OR s.total_messages IS NULL OR s.state_hash IS NULL)))",
+        "the counts or the end of the session are not those of its rows",
+    ),
+];
+
+/// As [`OF_SESSION`], of what rules version 2 has fixed.
+const OF_SESSION_SINCE_2: &[(&str, &str, &str)] = &[
+    (
+        "trading_sessions",
+        "SELECT count(*) FROM trading_sessions s WHERE s.id = $1 AND s.close_seq <> s.chain_length",
+        "something follows the session's close",
+    ),
+    (
+        "positions",
+        "SELECT count(*) FROM positions x WHERE x.session_id = $1 AND (x.step_id IS NULL OR x.ord IS NULL)",
+        "there is a row of no step",
+    ),
+];
+
+/// Rows of a job that are in none of its sessions, or say something else than these do; `$1` is the job.
+const OF_JOB: &[(&str, &str, &str)] = &[
+    (
+        "positions",
+        "SELECT count(*) FROM positions x WHERE x.job_id = $1 AND (x.session_id IS NULL
+            OR x.session_id NOT IN (SELECT s.id FROM trading_sessions s WHERE s.job_id = $1))",
+        "there is a row of no session",
+    ),
+    (
+        "trader_round_memory",
+        "SELECT count(*) FROM trader_round_memory x WHERE x.job_id = $1
+            AND x.session_id NOT IN (SELECT s.id FROM trading_sessions s WHERE s.job_id = $1)",
+        "there is a memory of no session",
+    ),
+    (
+        "trader_round_memory",
+        "SELECT count(*) FROM trader_round_memory x WHERE x.job_id = $1 AND (x.pruned <> 0) <> EXISTS (
+            SELECT 1 FROM trader_round_memory y WHERE y.job_id = x.job_id AND y.model = x.model
+                AND y.prunes_through >= x.round_id)",
+        "a round is not pruned by the rounds that prune",
+    ),
+    (
+        "open_position_contexts",
+        "SELECT count(*) FROM open_position_contexts x WHERE x.job_id = $1
+            AND x.session_id NOT IN (SELECT s.id FROM trading_sessions s WHERE s.job_id = $1)",
+        "there is a memory of no session",
+    ),
+    (
+        "trade_reflections",
+        "SELECT count(*) FROM trade_reflections x WHERE x.job_id = $1
+            AND x.session_id NOT IN (SELECT s.id FROM trading_sessions s WHERE s.job_id = $1)",
+        "there is a memory of no session",
+    ),
+    (
+        "agent_states",
+        "SELECT count(*) FROM agent_states x LEFT JOIN trading_sessions s
+            ON s.job_id = x.job_id AND s.model = x.agent AND s.date = x.after_date
+         WHERE x.job_id = $1 AND (s.state_hash IS NULL OR s.state_hash <> x.hash)",
+        "a state is not that of its session",
+    ),
+    (
+        "agent_states",
+        "SELECT count(*) FROM trading_sessions s LEFT JOIN agent_states x
+            ON s.job_id = x.job_id AND s.model = x.agent AND s.date = x.after_date
+         WHERE s.job_id = $1 AND s.state_hash IS NOT NULL AND x.hash IS NULL",
+        "the state that a session left is not there",
+    ),
+];
+
+/// As [`OF_JOB`], of what rules version 2 has fixed.
+const OF_JOB_SINCE_2: &[(&str, &str, &str)] = &[(
+    "job_details",
+    "SELECT count(*) FROM job_details d WHERE d.job_id = $1 AND (
+        (d.status = 'skipped') <> (d.skipped_job IS NOT NULL AND d.skipped_session IS NOT NULL)
+        OR (EXISTS (SELECT 1 FROM jobs j WHERE j.job_id = d.skipped_job) AND NOT EXISTS (
+            SELECT 1 FROM trading_sessions s WHERE s.id = d.skipped_session AND s.job_id = d.skipped_job
+                AND s.date = d.date AND s.chain_head = d.skipped_head)))",
+    "the session of a skipped day is not the one that was written",
+)];
+
+/// What a session's rows say twice.
+pub(super) async fn of_session(
+    db: &mut dyn Db,
+    id: SessionId,
+    rules: u32,
+) -> Result<Option<Break>, StoreError> {
+    let newer = if rules >= 2 { OF_SESSION_SINCE_2 } else { &[] };
+    for (table, sql, why) in OF_SESSION.iter().chain(newer) {
+        if count(db, sql, id.into()).await? > 0 {
+            return Ok(Some(Break(None, vec![*table], (*why).to_owned())));
+        }
+    }
+    // What a path says of a step stands in columns of its own, for those that search by it.
+    let sql = "SELECT path, kind FROM steps WHERE session_id = $1";
+    for mut row in db.query(sql, params![id]).await? {
+        let path: StepPath = row.get()?;
+        if row.get::<String>()? != path.kind() {
+            return Ok(Some(Break(Some(path), vec!["steps"], "its kind is not that of its path".to_owned())));
+        }
+    }
+    let sql = "SELECT path, node FROM reasoning_log_rows WHERE session_id = $1";
+    for mut row in db.query(sql, params![id]).await? {
+        let path: StepPath = row.get()?;
+        if row.get::<String>()? != path.node() {
+            let why = "a message's node is not that of its path".to_owned();
+            return Ok(Some(Break(Some(path), vec!["reasoning_log_rows"], why)));
+        }
+    }
+    Ok(None)
+}
+
+/// What a job's rows say twice: the table, and a sentence.
+pub(super) async fn of_job(
+    db: &mut dyn Db,
+    job: &JobId,
+    rules: u32,
+) -> Result<Option<(&'static str, &'static str)>, StoreError> {
+    let newer = if rules >= 2 { OF_JOB_SINCE_2 } else { &[] };
+    for (table, sql, why) in OF_JOB.iter().chain(newer) {
+        if count(db, sql, job.into()).await? > 0 {
+            return Ok(Some((table, why)));
+        }
+    }
+    Ok(None)
+}
+
+/// The words by which a step's reflections are found: a sentence where they are not theirs.
+pub(super) async fn of_rows(
+    db: &mut dyn Db,
+    step: i64,
+    rows: &[&Implied],
+) -> Result<Option<String>, StoreError> {
+    let mut words = rows.iter().filter_map(|row| match row {
+        Implied::Reflection(row) => Some(memory::search_text(row)),
+        _ => None,
+    });
+    let Some(first) = words.next() else { return Ok(None) };
+    let expected: Vec<String> = std::iter::once(first).chain(words).collect();
+    let sql = "SELECT t.body, t.encoding FROM trade_reflections r JOIN texts t ON t.id = r.text_id
+        WHERE r.step_id = $1 ORDER BY r.ord";
+    let mut found = Vec::new();
+    for mut row in db.query(sql, params![step]).await? {
+        found.push(texts::decode(row.get()?, row.get()?)?);
+    }
+    Ok((found != expected).then(|| "the words that a reflection is found by are not its own".to_owned()))
+}
+
+async fn count(db: &mut dyn Db, sql: &str, key: crate::value::Value) -> Result<u64, StoreError> {
+    db.row(sql, &[key]).await?.map_or(Ok(0), |mut row| row.get())
+}

@@ -1,0 +1,163 @@
+//! The job above its sessions: each expected day, what it was to do, its agents' chains, and a head that was
+//! published.
+
+use super::texts::Texts;
+use super::{Broken, duplicates};
+use crate::db::Db;
+use crate::error::StoreError;
+use crate::head::{ExpectedDay, JobRows};
+use crate::texts;
+use papertape_core::id::{AgentName, ContentHash};
+use papertape_core::record::{DayStatus, JobHead, JobStatus};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The first place above the sessions where the record is not what was written, or does not extend what was
+/// published.
+pub(super) async fn check(
+    db: &mut dyn Db,
+    rows: &JobRows,
+    published: Option<&JobHead>,
+) -> Result<Option<Broken>, StoreError> {
+    if let Some(broken) = days(rows) {
+        return Ok(Some(broken));
+    }
+    if let Some((table, why)) = duplicates::of_job(db, &rows.job, rows.rules_version).await? {
+        return Ok(Some(Broken::of_job(vec![table], why)));
+    }
+    if let Some(why) = documents(db, rows).await? {
+        return Ok(Some(Broken::of_job(vec!["texts"], why)));
+    }
+    let branched = rows.config.pointer("/branch/job").and_then(Value::as_str);
+    if rows.parent.as_ref().is_some_and(|parent| Some(parent.as_str()) != branched) {
+        return Ok(Some(Broken::of_job(vec!["jobs"], "its parent is not the job that it branched from")));
+    }
+    if let Some((tables, why)) = rows.altered() {
+        return Ok(Some(Broken::of_job(tables, why)));
+    }
+    Ok(published.and_then(|published| extends(rows, published)))
+}
+
+/// Each expected day is one session, a day that another job did, or among the last ones of an agent that has
+/// not come to them.
+fn days(rows: &JobRows) -> Option<Broken> {
+    let mut by_agent: BTreeMap<&AgentName, Vec<&ExpectedDay>> = BTreeMap::new();
+    for day in &rows.days {
+        by_agent.entry(&day.agent).or_default().push(day);
+    }
+    let none = BTreeMap::new();
+    for (agent, days) in &by_agent {
+        let sessions = rows.sessions.get(*agent).unwrap_or(&none);
+        // A day that is open, or that nobody has come to: none may follow it.
+        let mut ends_at = None;
+        for day in days {
+            let broken = |tables: &[&'static str], why: &str| {
+                Some(Broken::of_day(agent, day.date, tables.to_vec(), why))
+            };
+            let session = sessions.get(&day.date);
+            let is_skipped = day.status == DayStatus::Skipped;
+            match session {
+                Some(_) if is_skipped => {
+                    return broken(
+                        &["job_details", "trading_sessions"],
+                        "a day that is skipped has a session",
+                    );
+                }
+                Some(session) if session.is_closed => {
+                    if day.status.as_str() != session.status || day.error != session.error {
+                        let why = "the day's status or error is not that of its session";
+                        return broken(&["job_details", "trading_sessions"], why);
+                    }
+                }
+                None | Some(_) => {
+                    if !is_skipped && matches!(day.status, DayStatus::Completed | DayStatus::Failed) {
+                        return broken(
+                            &["trading_sessions", "job_details"],
+                            "the session of this day is not there",
+                        );
+                    }
+                }
+            }
+            if !is_skipped && ends_at.is_some() && session.is_some() {
+                let why = "the days before this one are not there";
+                return broken(&["trading_sessions", "job_details"], why);
+            }
+            if !is_skipped && session.is_none_or(|session| !session.is_closed) {
+                ends_at.get_or_insert(day.date);
+            }
+        }
+        if let Some(date) = ends_at.filter(|_| rows.status == JobStatus::Completed) {
+            let why = "the job is completed, and this day is not";
+            return Some(Broken::of_day(agent, date, vec!["trading_sessions", "job_details", "jobs"], why));
+        }
+    }
+    // The assistant's jobs expect no days, and have a session all the same.
+    if rows.days.is_empty() {
+        return None;
+    }
+    for (agent, sessions) in &rows.sessions {
+        for date in sessions.keys() {
+            let is_expected =
+                by_agent.get(agent).is_some_and(|days| days.iter().any(|day| day.date == *date));
+            if !is_expected {
+                let tables = vec!["trading_sessions", "job_details"];
+                return Some(Broken::of_day(agent, *date, tables, "nobody expected a session on this day"));
+            }
+        }
+    }
+    None
+}
+
+/// The documents that the job names outside of its steps: the states that it begins with and leaves, the logs of
+/// an import, its parent's head. Says what is wrong.
+async fn documents(db: &mut dyn Db, rows: &JobRows) -> Result<Option<String>, StoreError> {
+    let mut checked = Texts::default();
+    let mut named: BTreeSet<ContentHash> = rows.parent_head.into_iter().collect();
+    named.extend(rows.sessions.values().flat_map(BTreeMap::values).filter_map(|session| session.state));
+    named.extend(hashes(rows.config.get("starts")));
+    let logs: BTreeSet<ContentHash> = hashes(rows.config.pointer("/imported/logs")).collect();
+    named.extend(&logs);
+    for (_, index) in texts::documents(db, &logs).await? {
+        named.extend(hashes(Some(&index)));
+    }
+    for hash in named {
+        if let Some(why) = checked.check(db, hash).await? {
+            return Ok(Some(why));
+        }
+    }
+    Ok(None)
+}
+
+/// The hashes that are an object's values.
+fn hashes(object: Option<&Value>) -> impl Iterator<Item = ContentHash> + '_ {
+    let values = object.and_then(Value::as_object).into_iter().flatten();
+    values.filter_map(|(_, value)| value.as_str().and_then(ContentHash::from_hex))
+}
+
+/// Does the record go on from what was published? Its sessions are looked at on the way.
+fn extends(rows: &JobRows, published: &JobHead) -> Option<Broken> {
+    if published.job != rows.job {
+        let why = format!("the published head is of job {}", published.job);
+        return Some(Broken::of_job(vec!["jobs"], why));
+    }
+    if published.rules_version != rows.rules_version || published.anchor != rows.computed_anchor() {
+        let tables = vec!["jobs", "job_configs", "job_details"];
+        return Some(Broken::of_job(tables, "the job was to do something else when its head was published"));
+    }
+    let chains = rows.computed_chains();
+    for (agent, head) in &published.agents {
+        let at = usize::try_from(head.days).ok();
+        let link = chains.get(agent).and_then(|chain| chain.get(at?));
+        let tables = vec!["trading_sessions", "job_details", "agent_chains"];
+        if link != Some(&head.head) {
+            let why = format!("the days of {agent} do not go on from the published head");
+            return Some(Broken { agent: Some(agent.clone()), ..Broken::of_job(tables, why) });
+        }
+        if let Some(open) = &head.open
+            && !rows.sessions.get(agent).is_some_and(|sessions| sessions.contains_key(&open.date))
+        {
+            return Some(Broken::of_day(agent, open.date, tables, "the session that was open is not there"));
+        }
+    }
+    None
+}

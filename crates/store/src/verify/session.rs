@@ -1,0 +1,425 @@
+//! One session: its chain and, since rules version 2, that of its summaries.
+
+use super::texts::Texts;
+use super::{Broken, SessionHead, duplicates};
+use crate::db::Db;
+use crate::error::StoreError;
+use crate::read::{read_holding, read_starting};
+use crate::record::chain::{
+    CloseLink, StepLink, anchor, detached_anchor, follow, instructions_link, summary_link,
+};
+use crate::record::implied::{self, BySteps};
+use crate::value::{Row, params};
+use papertape_core::id::{AgentName, ContentHash, JobId};
+use papertape_core::json;
+use papertape_core::record::{Implied, JobHead, ReusedFrom, SessionId};
+use papertape_core::tape::{Class, OutcomeKind, StepPath};
+use papertape_core::time::Date;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The session's head and how many links its chains have, or where they break.
+pub(super) type Checked = Result<(SessionHead, u64), Box<Broken>>;
+
+/// A link that does not hold: which step, which tables, why.
+pub(super) struct Break(pub(super) Option<StepPath>, pub(super) Vec<&'static str>, pub(super) String);
+
+/// Verifies a session by the rules that it was written with; `None` where it is gone.
+pub(super) async fn verify(
+    db: &mut dyn Db,
+    id: SessionId,
+    rules: u32,
+    published: Option<&JobHead>,
+) -> Result<Option<Checked>, StoreError> {
+    let sql = "SELECT job_id, model, date FROM trading_sessions WHERE id = $1";
+    let Some(mut row) = db.row(sql, params![id]).await? else {
+        return Ok(None);
+    };
+    let (job, agent, date): (JobId, AgentName, Date) = (row.get()?, row.get()?, row.get()?);
+    let checked = match check(db, (id, &job, &agent, date), rules, published).await {
+        Err(StoreError::Inconsistent(why)) => Err(Break(None, vec!["steps"], why)),
+        other => other?,
+    };
+    Ok(Some(match checked {
+        Ok((head, links)) => Ok((SessionHead { session: id, agent, date, head }, links)),
+        Err(Break(path, tables, why)) => {
+            let broken = Broken::of_day(&agent, date, tables, why);
+            Err(Box::new(Broken { session: Some(id), path, ..broken }))
+        }
+    }))
+}
+
+type Place<'a> = (SessionId, &'a JobId, &'a AgentName, Date);
+
+async fn check(
+    db: &mut dyn Db,
+    place: Place<'_>,
+    rules: u32,
+    published: Option<&JobHead>,
+) -> Result<Result<(ContentHash, u64), Break>, StoreError> {
+    let (id, job, agent, date) = place;
+    let sql = "SELECT chain_head, chain_length, close_seq, detached_head, detached_length
+        FROM trading_sessions WHERE id = $1";
+    let gone = || StoreError::inconsistent(format!("there is no session {id}"));
+    let mut row = db.row(sql, params![id]).await?.ok_or_else(gone)?;
+    let (head, length): (ContentHash, u64) = (row.get()?, row.get()?);
+    let close: Option<i64> = row.get()?;
+    let (summaries, summaries_length): (Option<ContentHash>, u64) = (row.get()?, row.get()?);
+    let mut walk = Walk {
+        session: id,
+        rules,
+        implied: implied::of_session(db, id).await?,
+        messages: message_indexes(db, id).await?,
+        attempts: attempts(db, id).await?,
+        texts: Texts::default(),
+        hashes: Vec::new(),
+    };
+    let links = links(db, id, rules, close).await?;
+    let (own, detached): (Vec<_>, Vec<_>) = links.into_iter().partition(|(is_detached, _, _)| !is_detached);
+    if let Some(found) = walk.follow(db, anchor(job, agent, date), own, (head, length)).await? {
+        return Ok(Err(found));
+    }
+    if let Some(open) = published.and_then(|head| head.agents.get(agent)?.open.as_ref())
+        && open.date == date
+        && usize::try_from(open.length).ok().and_then(|at| walk.hashes.get(at)) != Some(&open.head)
+    {
+        let why = "the chain does not go on from the published head";
+        return Ok(Err(Break(None, vec!["steps", "trading_sessions"], why.to_owned())));
+    }
+    let start = detached_anchor(job, agent, date);
+    let end = (summaries.unwrap_or(start), summaries_length);
+    if let Some(found) = walk.follow(db, start, detached, end).await? {
+        return Ok(Err(found));
+    }
+    if !walk.implied.is_empty() {
+        let rows: Vec<Implied> = walk.implied.into_values().flat_map(BTreeMap::into_values).collect();
+        return Ok(Err(Break(None, tables(&rows), "there are rows of no step".to_owned())));
+    }
+    if let Some(found) = duplicates::of_session(db, id, rules).await? {
+        return Ok(Err(found));
+    }
+    Ok(Ok((head, length + summaries_length)))
+}
+
+/// What a link is made of.
+enum Link {
+    Step(Box<Step>),
+    Instructions { node: String, text: ContentHash },
+    Close,
+    Summary { path: Option<StepPath>, text: Option<String>, error: Option<String> },
+}
+
+/// A row of `steps`.
+struct Step {
+    id: i64,
+    path: StepPath,
+    class: Class,
+    digest: ContentHash,
+    request_ref: Option<ContentHash>,
+    kind: Option<OutcomeKind>,
+    outcome_ref: Option<ContentHash>,
+    implied_hash: Option<ContentHash>,
+    detached: bool,
+    previous: Option<ContentHash>,
+    hash: Option<ContentHash>,
+    reused_from: Option<String>,
+}
+
+/// All links of a session: is it of the summaries' chain, which one, and what it is made of; in order.
+async fn links(
+    db: &mut dyn Db,
+    id: SessionId,
+    rules: u32,
+    close: Option<i64>,
+) -> Result<Vec<(bool, i64, Link)>, StoreError> {
+    // Under rules version 1 there is one chain for both, and neither instructions nor texts of summaries are in it.
+    let apart = rules >= 2;
+    let mut links: Vec<(bool, i64, Link)> = Vec::new();
+    let sql = "SELECT id, seq, path, class, digest, request_ref, outcome_kind, outcome_ref, implied_hash,
+        detached, prev_hash, hash, reused_from FROM steps WHERE session_id = $1 AND seq IS NOT NULL";
+    for row in db.query(sql, params![id]).await? {
+        let (seq, step) = step(row)?;
+        links.push((step.detached && apart, seq, Link::Step(Box::new(step))));
+    }
+    links.extend(close.map(|seq| (false, seq, Link::Close)));
+    if apart {
+        let sql = "SELECT seq, node, hash FROM session_instructions WHERE session_id = $1";
+        for mut row in db.query(sql, params![id]).await? {
+            let link = (row.get::<Option<i64>>()?, row.get()?, row.get()?);
+            links.push((
+                false,
+                link.0.unwrap_or_default(),
+                Link::Instructions { node: link.1, text: link.2 },
+            ));
+        }
+        let sql = "SELECT summary_seq, summary, summary_error, path FROM reasoning_log_rows
+            WHERE session_id = $1 AND (summary_seq IS NOT NULL OR summary IS NOT NULL OR summary_error IS NOT NULL)
+            UNION ALL
+            SELECT summary_seq, session_summary, summary_error, NULL FROM trading_sessions
+            WHERE id = $1 AND (summary_seq IS NOT NULL OR session_summary IS NOT NULL OR summary_error IS NOT NULL)";
+        for mut row in db.query(sql, params![id]).await? {
+            let seq: Option<i64> = row.get()?;
+            let link = Link::Summary { text: row.get()?, error: row.get()?, path: row.get()? };
+            links.push((true, seq.unwrap_or_default(), link));
+        }
+    }
+    links.sort_by_key(|(detached, seq, _)| (*detached, *seq));
+    Ok(links)
+}
+
+/// Follows a session's chains, with what belongs to its steps.
+struct Walk {
+    session: SessionId,
+    rules: u32,
+    implied: BySteps,
+    messages: Messages,
+    attempts: BTreeMap<i64, Vec<(u32, Option<String>)>>,
+    texts: Texts,
+    /// The session's chain so far: what stands before it, then each link.
+    hashes: Vec<ContentHash>,
+}
+
+impl Walk {
+    async fn follow(
+        &mut self,
+        db: &mut dyn Db,
+        start: ContentHash,
+        links: Vec<(bool, i64, Link)>,
+        end: (ContentHash, u64),
+    ) -> Result<Option<Break>, StoreError> {
+        let mut hashes = vec![start];
+        let mut at = start;
+        let mut after_close = false;
+        for (_, seq, link) in links {
+            if usize::try_from(seq).ok() != Some(hashes.len()) {
+                let (path, table) = match &link {
+                    Link::Step(step) => (Some(step.path.clone()), "steps"),
+                    Link::Summary { path, .. } => (path.clone(), "reasoning_log_rows"),
+                    Link::Instructions { .. } => (None, "session_instructions"),
+                    Link::Close => (None, "trading_sessions"),
+                };
+                return Ok(Some(Break(path, vec![table], "the links before it are not there".to_owned())));
+            }
+            let value = match &link {
+                Link::Close => close_link(db, self.session).await?,
+                Link::Instructions { node, text } => {
+                    if let Some(why) = self.texts.check(db, *text).await? {
+                        return Ok(Some(Break(None, vec!["texts"], why)));
+                    }
+                    instructions_link(node, *text)
+                }
+                Link::Summary { path, text, error } => {
+                    summary_link(path.as_ref(), text.as_deref(), error.as_deref())
+                }
+                Link::Step(step) => match self.step(db, step).await? {
+                    Ok(value) => value,
+                    Err(found) => return Ok(Some(found)),
+                },
+            };
+            let previous = at;
+            at = follow(at, &value);
+            hashes.push(at);
+            if let Link::Step(step) = &link {
+                if step.previous != Some(previous) || step.hash != Some(at) {
+                    // The close is a link without a row of its own in `steps`.
+                    let tables: &[&str] = if after_close {
+                        &["trading_sessions", "holdings", "positions", "steps"]
+                    } else {
+                        &["steps", "step_attempts", "session_instructions"]
+                    };
+                    let why = "the step is not what was written".to_owned();
+                    return Ok(Some(Break(Some(step.path.clone()), tables.to_vec(), why)));
+                }
+                if let Some(found) = self.texts_of(db, step).await? {
+                    return Ok(Some(found));
+                }
+            }
+            after_close = matches!(link, Link::Close);
+        }
+        let is_end = (at, hashes.len() as u64 - 1) == end;
+        let is_own = self.hashes.is_empty();
+        if is_own {
+            self.hashes = hashes;
+        }
+        if is_end {
+            return Ok(None);
+        }
+        Ok(Some(if is_own {
+            let tables = vec!["trading_sessions", "holdings", "positions", "steps"];
+            Break(None, tables, "the session's end is not what was written".to_owned())
+        } else {
+            let tables = vec!["reasoning_log_rows", "trading_sessions", "steps"];
+            Break(None, tables, "the summaries are not those that were written".to_owned())
+        }))
+    }
+
+    /// A step as a link, of the rows as they stand now.
+    async fn step(&mut self, db: &mut dyn Db, step: &Step) -> Result<Result<Value, Break>, StoreError> {
+        let broken = |tables: Vec<&'static str>, why: &str| {
+            Ok(Err(Break(Some(step.path.clone()), tables, why.to_owned())))
+        };
+        let rows = self.implied.get(&step.id);
+        if !rows.into_iter().flat_map(BTreeMap::keys).copied().eq(0..rows.map_or(0, |rows| rows.len() as i64))
+        {
+            let tables = tables(rows.into_iter().flat_map(BTreeMap::values));
+            return broken(tables, "the rows of this step are not numbered as they were");
+        }
+        let rows: Vec<&Implied> = rows.into_iter().flat_map(BTreeMap::values).collect();
+        let implied_hash = json::hash(&json::to_value(&rows));
+        if Some(implied_hash) != step.implied_hash {
+            let tables = tables(rows);
+            return broken(tables, "the rows of this step are not those that were written");
+        }
+        let spoken = rows.iter().filter(|row| matches!(row, Implied::Message(_))).count();
+        if !self.messages.take(step.id, spoken) {
+            return broken(vec!["reasoning_log_rows"], "its messages are not where they were");
+        }
+        if let Some(why) = duplicates::of_rows(db, step.id, &rows).await? {
+            return broken(vec!["trade_reflections", "texts"], &why);
+        }
+        let mut attempts = self.attempts.remove(&step.id).unwrap_or_default();
+        if step.kind.is_none() {
+            attempts.pop();
+        }
+        let by_version_2 = self.rules >= 2;
+        let origin = match &step.reused_from {
+            Some(stored) if by_version_2 => match serde_json::from_str::<ReusedFrom>(stored) {
+                Ok(origin) => Some(origin),
+                Err(_) => return broken(vec!["steps"], "where it was copied from cannot be read"),
+            },
+            _ => None,
+        };
+        let link = StepLink {
+            path: &step.path,
+            class: step.class,
+            digest: step.digest,
+            request_ref: step.request_ref,
+            outcome: step.kind.zip(step.outcome_ref),
+            implied_hash,
+            detached: step.detached && !by_version_2,
+            attempts: if by_version_2 { &attempts } else { &[] },
+            reused_from: origin.as_ref(),
+        };
+        Ok(Ok(link.to_json()))
+    }
+
+    /// The texts that a step names.
+    async fn texts_of(&mut self, db: &mut dyn Db, step: &Step) -> Result<Option<Break>, StoreError> {
+        let rows = self.implied.remove(&step.id).unwrap_or_default();
+        let contents = rows.values().filter_map(|row| match row {
+            Implied::Message(message) => Some(message.content),
+            _ => None,
+        });
+        for hash in step.request_ref.into_iter().chain(step.outcome_ref).chain(contents) {
+            if let Some(why) = self.texts.check(db, hash).await? {
+                return Ok(Some(Break(Some(step.path.clone()), vec!["texts"], why)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn step(mut row: Row) -> Result<(i64, Step), StoreError> {
+    let (id, seq) = (row.get()?, row.get()?);
+    let step = Step {
+        id,
+        path: row.get()?,
+        class: row.get()?,
+        digest: row.get()?,
+        request_ref: row.get()?,
+        kind: row.get()?,
+        outcome_ref: row.get()?,
+        implied_hash: row.get()?,
+        detached: row.get()?,
+        previous: row.get()?,
+        hash: row.get()?,
+        reused_from: row.get()?,
+    };
+    Ok((seq, step))
+}
+
+/// A session's attempts by their step, oldest first.
+async fn attempts(
+    db: &mut dyn Db,
+    session: SessionId,
+) -> Result<BTreeMap<i64, Vec<(u32, Option<String>)>>, StoreError> {
+    let sql = "SELECT a.step_id, a.attempt, a.error FROM step_attempts a JOIN steps s ON s.id = a.step_id
+        WHERE s.session_id = $1 ORDER BY a.step_id, a.attempt";
+    let mut attempts: BTreeMap<i64, Vec<_>> = BTreeMap::new();
+    for mut row in db.query(sql, params![session]).await? {
+        let step = row.get()?;
+        attempts.entry(step).or_default().push((row.get()?, row.get()?));
+    }
+    Ok(attempts)
+}
+
+fn tables<'a>(rows: impl IntoIterator<Item = &'a Implied>) -> Vec<&'static str> {
+    let tables: BTreeSet<&str> = rows
+        .into_iter()
+        .map(|row| match row {
+            Implied::Message(_) => "reasoning_log_rows",
+            Implied::Exposure(_) => "exposures",
+            Implied::Position(_) => "positions",
+            Implied::Order(_) => "orders",
+            Implied::Snapshot(_) => "position_snapshots",
+            Implied::Round(_) => "trader_round_memory",
+            Implied::Context(_) => "open_position_contexts",
+            Implied::Reflection(_) => "trade_reflections",
+            Implied::Given(_) => "session_memory",
+        })
+        .chain(std::iter::once("steps"))
+        .collect();
+    tables.into_iter().collect()
+}
+
+/// The messages' indexes: those of commit order, which the chain has too.
+struct Messages {
+    steps: std::vec::IntoIter<i64>,
+    sound: bool,
+}
+
+impl Messages {
+    fn take(&mut self, step: i64, count: usize) -> bool {
+        self.sound && (0..count).all(|_| self.steps.next() == Some(step))
+    }
+}
+
+async fn message_indexes(db: &mut dyn Db, session: SessionId) -> Result<Messages, StoreError> {
+    let sql = "SELECT message_index, step_id FROM reasoning_log_rows WHERE session_id = $1
+        ORDER BY message_index";
+    let mut steps = Vec::new();
+    let mut sound = true;
+    for (at, mut row) in db.query(sql, params![session]).await?.into_iter().enumerate() {
+        sound &= row.get::<i64>()? == i64::try_from(at).unwrap_or(i64::MAX);
+        steps.push(row.get()?);
+    }
+    Ok(Messages { steps: steps.into_iter(), sound })
+}
+
+async fn close_link(db: &mut dyn Db, session: SessionId) -> Result<Value, StoreError> {
+    let sql = "SELECT symbol, quantity, price FROM holdings WHERE session_id = $1 ORDER BY symbol";
+    let rows = db.query(sql, params![session]).await?;
+    let holdings = rows.into_iter().map(|mut row| read_holding(&mut row)).collect::<Result<Vec<_>, _>>()?;
+    let sql = "SELECT status, error, metadata, starting_position, state_hash, cash, portfolio_value
+        FROM trading_sessions WHERE id = $1";
+    let mut row = db
+        .row(sql, params![session])
+        .await?
+        .ok_or_else(|| StoreError::inconsistent(format!("there is no session {session}")))?;
+    let (status, error): (String, Option<String>) = (row.get()?, row.get()?);
+    let metadata = row.get()?;
+    let starting = read_starting(row.get()?)?;
+    let daily = implied::daily_figures(db, session).await?;
+    Ok(CloseLink {
+        status: &status,
+        error: error.as_deref(),
+        metadata: &metadata,
+        starting: &starting,
+        state: row.get()?,
+        holdings: &holdings,
+        cash: row.get()?,
+        portfolio_value: row.get()?,
+        daily: &daily,
+    }
+    .to_json())
+}

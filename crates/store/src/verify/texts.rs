@@ -1,0 +1,72 @@
+//! Texts against their hashes.
+
+use crate::db::Db;
+use crate::error::StoreError;
+use crate::texts;
+use papertape_core::id::ContentHash;
+use papertape_core::json;
+use papertape_core::tape::{expand, references};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Texts that have been held against their hashes.
+#[derive(Default)]
+pub(super) struct Texts {
+    sound: BTreeSet<ContentHash>,
+}
+
+impl Texts {
+    /// Is the text of this hash what it was, and all that it refers to? Says what is not.
+    pub(super) async fn check(
+        &mut self,
+        db: &mut dyn Db,
+        hash: ContentHash,
+    ) -> Result<Option<String>, StoreError> {
+        let mut waiting = vec![hash];
+        while let Some(hash) = waiting.pop() {
+            if !self.sound.insert(hash) {
+                continue;
+            }
+            let Some(body) = texts::fetch(db, &BTreeSet::from([hash])).await?.remove(&hash) else {
+                return Ok(Some(format!("the text {hash} is not there")));
+            };
+            if ContentHash::of(body.as_bytes()) == hash {
+                continue;
+            }
+            let edited = || Ok(Some(format!("the text {hash} is not what was written")));
+            let Ok(stored) = serde_json::from_str::<Value>(&body) else {
+                return edited();
+            };
+            let lifted = texts::fetch(db, &references(&stored).into_iter().collect()).await?;
+            if let Some(other) = lifted.iter().find(|(hash, body)| ContentHash::of(body.as_bytes()) != **hash)
+            {
+                return Ok(Some(format!("the text {} is not what was written", other.0)));
+            }
+            let whole = expand(&stored, &|hash| lifted.get(&hash).cloned());
+            let same = whole.is_ok_and(|whole| {
+                ContentHash::of(format!("json\n{}", json::canonical(&whole)).as_bytes()) == hash
+            });
+            if !same {
+                return edited();
+            }
+            waiting.extend(linked(&stored));
+        }
+        Ok(None)
+    }
+}
+
+/// The documents that a link of a conversation's chain of requests names.
+fn linked(document: &Value) -> Vec<ContentHash> {
+    let is_link = document.as_object().is_some_and(|map| {
+        map.len() == 3 && ["previous", "head", "added"].iter().all(|key| map.contains_key(*key))
+    });
+    if !is_link {
+        return Vec::new();
+    }
+    let added = document["added"].as_array().into_iter().flatten();
+    [&document["previous"], &document["head"]]
+        .into_iter()
+        .chain(added)
+        .filter_map(|value| value.as_str().and_then(ContentHash::from_hex))
+        .collect()
+}
