@@ -5,14 +5,15 @@ use crate::config::{AgentConfig, AgentKind};
 use crate::desk::{self, DeskDay};
 use crate::graph::Graph;
 use crate::memory::{Diary, Memory, MemorySettings, Spoken};
+use crate::notice::{refused, sentence};
 use crate::prompt::PromptSet;
 use crate::recorded::{self, Recorded, Spoke};
 use crate::solo::{self, Brief, Conversation};
 use crate::tools::trade;
-use papertape_core::broker::{self, BookEntry, Books, DayEnd, MarketProfile, Ohlc, Outcome, Rejection};
+use papertape_core::broker::{self, BookEntry, Books, DayEnd, MarketProfile, Ohlc, Outcome, PendingOrder};
 use papertape_core::id::{ContentHash, Symbol};
 use papertape_core::json::{self, to_value};
-use papertape_core::ledger::{CorporateAction, LedgerError, LedgerEvent};
+use papertape_core::ledger::{CorporateAction, LedgerError};
 use papertape_core::market::{Dataset, Listed, MarketView, TradingDay};
 use papertape_core::message::ModelName;
 use papertape_core::money::{Money, Price};
@@ -200,7 +201,8 @@ pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) ->
     notices.extend(keep(&mut ctx, &bars).await?);
 
     let mut ctx = root.child(Key::node("close"))?;
-    let end = fits(broker::close(&mut books, date, &closes(&at_close, input.symbols)))?;
+    let next = input.dataset.next_trading_day(date);
+    let end = fits(broker::close(&mut books, date, next, &closes(&at_close, input.symbols)))?;
     let outcome = Outcome { entries: end.entries.clone(), rejections: end.rejections.clone() };
     notices.extend(keep(&mut ctx, &outcome).await?);
     if input.last {
@@ -212,7 +214,8 @@ pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) ->
     let (memory, vectors) = diary.post(root, &end.journal, books.account()).await?;
     let state = StartState { books, notices, memory, unverified: unverified.clone(), is_marked, seed };
     let (document, texts) = state.to_doc().into_parts();
-    let closing = closing(input, (&work, unverified.as_ref()), starting, &end, document);
+    let pending = state.books.pending();
+    let closing = closing(input, (&work, unverified.as_ref()), starting, &end, (document, pending));
     Ok(DayResult { state, closing, texts, vectors })
 }
 
@@ -352,43 +355,6 @@ fn filled_row(entry: &BookEntry) -> Option<Implied> {
     Some(trade::filled_row(&order, entry))
 }
 
-/// What an entry means for the agent; `None` for what it need not be told.
-pub(crate) fn sentence(entry: &BookEntry) -> Option<String> {
-    let symbol = entry.symbol.as_ref().map(ToString::to_string).unwrap_or_default();
-    match entry.event.as_ref()? {
-        LedgerEvent::Fill(fill) => {
-            let what = entry.action_type.map_or("fill", |action| action.as_str());
-            let result = entry.realised().map(|r| format!(", realising {}", r.pnl.0.round_dp(2).normalize()));
-            Some(format!(
-                "{what}: {} {} {symbol} at {}{}.",
-                fill.side,
-                fill.quantity,
-                fill.price,
-                result.unwrap_or_default()
-            ))
-        }
-        LedgerEvent::Split { ratio, .. } => Some(format!(
-            "split: {symbol} was split {} for 1; you now hold {}.",
-            ratio.normalize(),
-            entry.amount.unwrap_or_default()
-        )),
-        LedgerEvent::Dividend { amount, .. } => {
-            let total = *amount * entry.amount.unwrap_or_default();
-            Some(format!("dividend: {symbol} paid {amount} a share, {total} in all."))
-        }
-        LedgerEvent::Financing { amount, .. } => Some(format!("financing of {symbol}: {amount} charged.")),
-        LedgerEvent::MarginCall { shortfall, .. } => {
-            Some(format!("margin call: {shortfall} is missing; it is covered by force at the next open."))
-        }
-        LedgerEvent::StopChange { .. } => None,
-    }
-}
-
-pub(crate) fn refused(rejection: &Rejection) -> String {
-    let id = rejection.request.id();
-    format!("order {id} on {}: {} ({})", rejection.request.symbol(), rejection.message, rejection.code)
-}
-
 fn starting_position(books: &Books) -> StartingPosition {
     let positions = books.account().positions();
     StartingPosition {
@@ -428,7 +394,7 @@ fn closing(
     (work, unverified): (&Work<'_>, Option<&Unverified>),
     starting: StartingPosition,
     end: &DayEnd,
-    state: Text,
+    (state, pending): (Text, &[PendingOrder]),
 ) -> CloseSession {
     let (error, agent, parts) = match work {
         Work::Solo(agent, talk) => (talk.error(), *agent, solo_metadata(talk)),
@@ -448,6 +414,12 @@ fn closing(
             "daily_return_pct": end.daily_return_pct,
         },
     });
+    if !pending.is_empty() {
+        metadata["books"]["pending_orders"] = to_value(pending);
+    }
+    if let Some(insolvency) = end.insolvency {
+        metadata["books"]["insolvent"] = to_value(&insolvency);
+    }
     if let Some(metadata) = metadata.as_object_mut() {
         let reason = unverified.map(|mark| ("point_in_time_reason".to_owned(), to_value(mark)));
         metadata.extend(parts.into_iter().chain(reason));

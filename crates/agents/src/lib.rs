@@ -8,6 +8,7 @@ pub mod day;
 pub mod desk;
 pub mod graph;
 pub mod memory;
+mod notice;
 pub mod prompt;
 pub mod recorded;
 pub mod rules;

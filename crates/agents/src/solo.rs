@@ -3,7 +3,7 @@
 use crate::config::AgentConfig;
 use crate::memory::{Diary, Spoken, recall};
 use crate::prompt::PromptSet;
-use crate::rules::rules;
+use crate::rules::{Allowed, rules};
 use crate::tools::{self, Arguments, Reading, calculate, market, number, portfolio, trade};
 use papertape_core::broker::{Books, MarketProfile};
 use papertape_core::market::{Listed, MarketView};
@@ -297,7 +297,7 @@ fn prompts(
         json!({
             "agent": brief.agent.name,
             "symbols": brief.symbols,
-            "rules": rules(books.profile(), language),
+            "rules": rules(books.profile(), Allowed::by(books.profile()), language),
             "finish": FINISH_SIGNAL,
             "instructions": brief.agent.instructions,
         }),

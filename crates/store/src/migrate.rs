@@ -86,6 +86,12 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0011_chains.sql"),
         postgres: include_str!("../migrations/postgres/0011_chains.sql"),
     },
+    Migration {
+        version: 12,
+        name: "action_terms",
+        sqlite: include_str!("../migrations/sqlite/0012_action_terms.sql"),
+        postgres: include_str!("../migrations/postgres/0012_action_terms.sql"),
+    },
 ];
 
 const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_version (

@@ -7624,7 +7624,7 @@ export interface components {
             /** @enum {string} */
             node_failure: "timeout" | "unparseable" | "step_limit" | "bad_prompt" | "timed_out" | "rate_limited" | "unavailable" | "bad_answer" | "empty_answer" | "unauthorised" | "bad_request" | "context_length" | "tool_error";
             /** @enum {string} */
-            order: "unknown_symbol" | "no_bar_today" | "invalid_amount" | "shorting_not_allowed" | "opposite_position" | "lot_size" | "t_plus_one" | "insufficient_cash" | "insufficient_shares" | "leverage_limit" | "stop_required" | "stop_wrong_side" | "target_wrong_side" | "stop_too_far" | "stop_loosened" | "no_position" | "nothing_to_change" | "expired" | "split_away";
+            order: "insolvent" | "unknown_symbol" | "no_bar_today" | "invalid_amount" | "shorting_not_allowed" | "opposite_position" | "lot_size" | "t_plus_one" | "insufficient_cash" | "insufficient_shares" | "leverage_limit" | "stop_required" | "stop_wrong_side" | "target_wrong_side" | "stop_too_far" | "stop_loosened" | "no_position" | "nothing_to_change" | "expired" | "split_away";
             /** @enum {string} */
             other_reason: "unreadable_provenance";
             /** @enum {string} */
@@ -7677,9 +7677,14 @@ export interface components {
             price?: number | null;
             /**
              * Format: double
-             * @description Units held, after a split.
+             * @description Units held, after a split; below zero for a short position.
              */
             quantity: number;
+            /**
+             * Format: double
+             * @description New shares for one old share, of a split. A fraction of a share that it leaves is paid out at `price`.
+             */
+            ratio?: number | null;
             /** @description The instrument. */
             symbol?: string | null;
         };
@@ -7907,12 +7912,19 @@ export interface components {
             /** @description The day, where another job did it before the one whose result it is; else empty. */
             done_before: components["schemas"]["DoneBefore"][];
             final_position?: components["schemas"]["FinalPosition"] | null;
+            /** @description What holding borrowed money or shares cost. */
+            financing: components["schemas"]["FinancingAnswer"][];
+            insolvent?: components["schemas"]["InsolvencyAnswer"] | null;
             /** @description The job that did it. */
             job_id: string;
             /** @description About the session. */
             metadata: components["schemas"]["DayMetadata"];
             /** @description The agent. */
             model: string;
+            /** @description Orders that wait for their price at the end of the day. */
+            pending_orders: components["schemas"]["PendingOrderAnswer"][];
+            /** @description Every open position at the close. */
+            position_snapshots: components["schemas"]["PositionSnapshotAnswer"][];
             /** @description How the research came about. */
             provenance: components["schemas"]["Provenance"];
             reasoning?: components["schemas"]["DayReasoning"] | null;
@@ -8289,6 +8301,36 @@ export interface components {
              */
             portfolio_value: number;
         };
+        /** @description The cost of what is borrowed: `charge = |quantity| x price`, rounded half to even to 8 decimals. */
+        FinancingAnswer: {
+            /**
+             * Format: int64
+             * @description From 1 in a session.
+             */
+            action_id: number;
+            /**
+             * Format: double
+             * @description Cash after it.
+             */
+            cash_after: number;
+            /**
+             * Format: int32
+             * @description The calendar nights that it pays for.
+             */
+            nights?: number | null;
+            /**
+             * Format: double
+             * @description The charge per unit.
+             */
+            price: number;
+            /**
+             * Format: double
+             * @description Units held; below zero for a short position.
+             */
+            quantity: number;
+            /** @description The instrument. */
+            symbol: string;
+        };
         /** @description One look. */
         Finding: {
             /** @description What it came to. */
@@ -8438,6 +8480,24 @@ export interface components {
             source: string;
             /** @description `provider::model`: who wrote memories and summaries of these days. */
             writer: string;
+        };
+        /** @description The end of an account: its portfolio value fell to zero or below, and it trades no more. */
+        InsolvencyAnswer: {
+            /**
+             * Format: double
+             * @description The portfolio value at the close before less the value when it was found.
+             */
+            loss: number;
+            /**
+             * Format: double
+             * @description How far the portfolio value was below zero then.
+             */
+            owed: number;
+            /**
+             * Format: date
+             * @description The day on which that was found, at its open or its close.
+             */
+            since: string;
         };
         /** @description What a node was told before its conversation. */
         InstructionsAnswer: {
@@ -8843,7 +8903,7 @@ export interface components {
         Metrics: {
             /**
              * Format: double
-             * @description `(last / initial) ^ (days_a_year / days) - 1`.
+             * @description `(last / initial) ^ (days_a_year / days) - 1`; -1 of an insolvent account.
              */
             annualised_return?: number | null;
             /**
@@ -8865,9 +8925,14 @@ export interface components {
             days_a_year: number;
             /**
              * Format: double
-             * @description Mean over the days of gross exposure over portfolio value.
+             * @description Mean over the days before an insolvency of gross exposure over portfolio value.
              */
             exposure?: number | null;
+            /**
+             * Format: date
+             * @description The first day whose portfolio value is zero or below; the returns end with it.
+             */
+            insolvent_on?: string | null;
             /**
              * Format: double
              * @description The deepest fall from a peak, at or below zero.
@@ -8890,7 +8955,7 @@ export interface components {
             total_return?: number | null;
             /**
              * Format: double
-             * @description Value of all fills over the mean portfolio value.
+             * @description Value of all fills over the mean portfolio value of the days before an insolvency.
              */
             turnover?: number | null;
             /**
@@ -9094,6 +9159,42 @@ export interface components {
             /** @description What the person is asked. */
             question: string;
         };
+        /** @description An order that waits for its price at the end of a day. */
+        PendingOrderAnswer: {
+            /** @description `next_open` or `close`; `null` in records of rules version 1. */
+            fills_at?: string | null;
+            /**
+             * Format: double
+             * @description Leverage asked for; `null`: that of the open position, or 1.
+             */
+            leverage?: number | null;
+            /** @description The order. */
+            order_id: string;
+            /**
+             * Format: date
+             * @description The day on which it was placed.
+             */
+            placed_on: string;
+            /**
+             * Format: double
+             * @description Units.
+             */
+            quantity: number;
+            /** @description `buy`, `sell`, `short` or `cover`. */
+            side: string;
+            /**
+             * Format: double
+             * @description Stop that goes with it.
+             */
+            stop?: number | null;
+            /** @description The instrument. */
+            symbol: string;
+            /**
+             * Format: double
+             * @description Target that goes with it.
+             */
+            target?: number | null;
+        };
         /**
          * @description How long a period is.
          * @enum {string}
@@ -9241,11 +9342,14 @@ export interface components {
              * @description From 1 in a session.
              */
             action_id: number;
-            /** @description `buy`, `sell`, `short`, `cover`, `stop`, `target`, `liquidation`, `split`, `dividend` or `no_trade`. */
+            /**
+             * @description `buy`, `sell`, `short`, `cover`, `stop`, `target`, `liquidation`, `split`, `dividend`, `financing` or
+             *     `no_trade`.
+             */
             action_type: string;
             /**
              * Format: double
-             * @description Units.
+             * @description Units; of a split, a dividend and financing the units held, below zero for a short position.
              */
             amount: number;
             /**
@@ -9260,11 +9364,48 @@ export interface components {
             portfolio_value: number;
             /**
              * Format: double
-             * @description Price of one unit, the dividend of one share; `null` for `no_trade`.
+             * @description Price of one unit, the dividend of one share, the charge per unit; `null` for `no_trade`.
              */
             price?: number | null;
             /** @description The instrument; `null` for `no_trade`. */
             symbol?: string | null;
+        };
+        /** @description An open position at a close. */
+        PositionSnapshotAnswer: {
+            /**
+             * Format: double
+             * @description The average price at which it was opened.
+             */
+            avg_price: number;
+            /**
+             * Format: double
+             * @description The close, or the last known price where the instrument has no bar.
+             */
+            close: number;
+            /**
+             * Format: double
+             * @description Its leverage, 1 for none.
+             */
+            leverage: number;
+            /** @description The position. */
+            position_id: string;
+            /**
+             * Format: double
+             * @description Units; below zero for a short position.
+             */
+            quantity: number;
+            /**
+             * Format: double
+             * @description The stop in force.
+             */
+            stop?: number | null;
+            /** @description The instrument. */
+            symbol: string;
+            /**
+             * Format: double
+             * @description `quantity x (close - avg_price)`.
+             */
+            unrealised_pnl: number;
         };
         /** @description How many model-days are where. */
         Progress: {
@@ -9396,6 +9537,7 @@ export interface components {
             ending_portfolio_value: number;
             /** @description Over the days of full research alone. */
             full_research: components["schemas"]["FullResearch"];
+            insolvent?: components["schemas"]["InsolvencyAnswer"] | null;
             /** @description `false`: a rule-based house model, no language model. */
             is_llm?: boolean | null;
             /** @description The job whose result it is. */
@@ -9806,6 +9948,7 @@ export interface components {
             decisions: components["schemas"]["DecisionAnswer"][];
             /** @description Why it failed. */
             error?: string | null;
+            insolvent?: components["schemas"]["InsolvencyAnswer"] | null;
             /** @description `false`: a rule-based house model, no language model. */
             is_llm?: boolean | null;
             /** @description Its job. */
@@ -10390,6 +10533,11 @@ export interface components {
              * @description The fee.
              */
             fee: number;
+            /**
+             * Format: double
+             * @description Leverage of the position, 1 for none; `null` where the record does not say.
+             */
+            leverage?: number | null;
             order?: components["schemas"]["OrderPlaceAnswer"] | null;
             /** @description The order; `null` for a fill without one: a stop, a target, a liquidation. */
             order_id?: string | null;
@@ -10420,8 +10568,18 @@ export interface components {
              * @description What the slippage cost; it is in the price already.
              */
             slippage: number;
+            /**
+             * Format: double
+             * @description The stop in force after the fill; of one that closes, the stop that the position had.
+             */
+            stop?: number | null;
             /** @description The instrument. */
             symbol: string;
+            /**
+             * Format: double
+             * @description The target in force after the fill; of one that closes, the target that the position had.
+             */
+            target?: number | null;
         };
         /** @description A page of reflections. */
         TradesAnswer: components["schemas"]["Deployment"] & {

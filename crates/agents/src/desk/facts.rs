@@ -55,7 +55,10 @@ impl Facts {
         whole.insert("unpriced".to_owned(), json!(unpriced.join(", ")));
         whole.insert("orders".to_owned(), json!(canonical(&orders.unwrap_or_else(|| json!([])))));
         whole.insert("limits".to_owned(), json!(canonical(&limits(books.profile(), config))));
-        whole.insert("rules".to_owned(), json!(rules::rules(books.profile(), input.agent.language)));
+        let sizing = &config.sizing;
+        let allowed = rules::Allowed { shorting: sizing.shorting, max_leverage: sizing.max_leverage };
+        let told = rules::rules(books.profile(), allowed, input.agent.language);
+        whole.insert("rules".to_owned(), json!(told));
         whole.insert("notices".to_owned(), json!(notices));
         Self { priced, whole, shown_prices, shown_account }
     }

@@ -5,7 +5,8 @@ use super::case::Case;
 use super::guarded::is_unparseable;
 use super::roles::{PortfolioManager, Role as _, Trader};
 use super::sizing::{self, Decision, Sizing};
-use crate::day::{self, DayInput};
+use crate::day::DayInput;
+use crate::notice;
 use crate::tools::{seen, trade};
 use papertape_core::broker::{Books, Quote, approve};
 use papertape_core::id::Symbol;
@@ -67,8 +68,8 @@ pub(crate) async fn place(
         let order = planned.order(books.next_order_id());
         let decision = approve(books.account(), books.profile(), &quotes[&order.symbol], order.clone());
         let placed = trade::execute(&mut ctx, books, view, (&order, decision), None).await?;
-        placement.notices.extend(placed.entry.as_ref().and_then(day::sentence));
-        placement.notices.extend(placed.rejection.as_ref().map(day::refused));
+        placement.notices.extend(placed.entry.as_ref().and_then(notice::sentence));
+        placement.notices.extend(placed.rejection.as_ref().map(notice::refused));
         placement.placed.push(json!({
             "order_id": order.id.0.to_string(),
             "symbol": order.symbol,

@@ -173,7 +173,7 @@ impl<'a> Diary<'a> {
         if self.settings.mode.trades() {
             for (n, closing) in (1_u32..).zip(std::mem::take(&mut self.closings)) {
                 let mut child = ctx.child(Key::Node("reflection".to_owned(), n))?;
-                self.reflect(&mut child, &closing, journal).await?;
+                self.reflect(&mut child, &closing).await?;
             }
         }
         self.embed(&mut ctx).await?;
@@ -214,10 +214,20 @@ impl<'a> Diary<'a> {
         self.followed = journal.entries.len();
     }
 
-    /// Gives the positions that were opened the round's summary as their thesis. It is known since the round
-    /// is, and not since the position was opened.
+    /// Gives the positions that were opened the round's summary as their thesis, those among them that are
+    /// closed already. It is known since the round is, and not since the position was opened.
     fn explain(&mut self, round: &Remembered<RoundRow>) {
         let at = round.row.known_at;
+        for closing in &mut self.closings {
+            let id = closing.realised.position.as_str();
+            if self.opened.iter().any(|opened| opened == id)
+                && closing.open.explain(round)
+                && closing.realised.position_closed
+            {
+                let row = closing.open.row(id, ContextState::Closed, self.day.close);
+                self.rows.push(Implied::Context(Box::new(row)));
+            }
+        }
         for id in &self.opened {
             if let Some(open) = self.memory.open.get_mut(id)
                 && open.explain(round)
@@ -273,15 +283,13 @@ impl<'a> Diary<'a> {
         })
     }
 
-    async fn reflect(&mut self, ctx: &mut Ctx, closing: &Closing, journal: &Journal) -> Result<(), Stop> {
+    async fn reflect(&mut self, ctx: &mut Ctx, closing: &Closing) -> Result<(), Stop> {
         let id = closing.realised.position.as_str();
         let still_open = self.memory.open.get(id).and_then(|open| open.summary.as_deref());
         let thesis = closing.open.summary.as_deref().or(still_open);
-        let symbol = &closing.realised.symbol;
         let about = About {
             trade_id: self.memory.trade_id + 1,
             thesis,
-            refused: journal.refusals.iter().any(|refusal| refusal.request.symbol() == symbol),
             known_at: self.day.close,
             language: self.asker.agent.language,
         };

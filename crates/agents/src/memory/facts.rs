@@ -3,7 +3,7 @@
 use super::parts::{Parts, cut, one_line};
 use super::reflect::side;
 use crate::config::Language;
-use crate::day::sentence;
+use crate::notice::sentence;
 use papertape_core::broker::{Journal, MAX_LEVERAGED_LOSS};
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{Account, FillCause, Position};
@@ -30,7 +30,7 @@ pub(super) struct Facts {
 
 impl Facts {
     pub(super) fn of(journal: &Journal, account: &Account, symbols: &BTreeSet<Symbol>) -> Self {
-        let mut booked: Vec<String> = journal.entries.iter().filter_map(sentence).collect();
+        let mut booked: Vec<String> = journal.known_at_close().iter().filter_map(sentence).collect();
         let refused = journal
             .refusals
             .iter()
@@ -98,7 +98,7 @@ fn line(symbol: &Symbol, held: &Position) -> String {
     )
 }
 
-/// The stop, and the check of the limit: `|entry - stop| / entry x leverage`.
+/// The stop, and with leverage the check of the limit: `|entry - stop| / entry x leverage`.
 fn risk(symbol: &Symbol, held: &Position, language: Language) -> String {
     let Some(stop) = held.stop else {
         return match language {
@@ -106,6 +106,12 @@ fn risk(symbol: &Symbol, held: &Position, language: Language) -> String {
             Language::Zh => format!("{symbol} 未设止损，杠杆 {}", held.leverage.normalize()),
         };
     };
+    if held.leverage <= Decimal::ONE {
+        return match language {
+            Language::En => format!("{symbol} stop {stop}, leverage 1"),
+            Language::Zh => format!("{symbol} 止损 {stop}，杠杆 1"),
+        };
+    }
     let loss = (held.avg_price.0 - stop.0)
         .abs()
         .checked_div(held.avg_price.0)

@@ -6,7 +6,7 @@ use papertape_core::id::Symbol;
 use papertape_core::ledger::Direction;
 use papertape_core::message::ModelName;
 use papertape_core::money::Money;
-use papertape_core::record::{Assessment, ErrorTag, ReflectionRow};
+use papertape_core::record::{Assessment, ErrorTag, ReflectionRow, Source};
 use papertape_core::time::Timestamp;
 use papertape_embed::fuse::reciprocal_ranks;
 use papertape_embed::vector;
@@ -49,6 +49,10 @@ pub struct Lesson {
     pub value_assessment: Assessment,
     /// Rules for next time.
     pub next_rules: Vec<String>,
+    /// Was it written by the template from the books, so that nobody has judged the trade? Of reflections
+    /// that were written under rules version 1 this is not known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_template: bool,
     /// From when on it may be read.
     pub known_at: Timestamp,
     /// What it means, where a model has said so.
@@ -98,6 +102,7 @@ impl From<&ReflectionRow> for Lesson {
             error_tags: row.error_tags.clone(),
             value_assessment: row.value_assessment,
             next_rules: row.next_rules.clone(),
+            is_template: row.source == Source::Template,
             known_at: row.known_at,
             meaning: None,
         }
@@ -155,22 +160,23 @@ pub struct Query<'a> {
 /// The `most` lessons that say the most to the query, the best first, of those known at the instant.
 ///
 /// A lesson counts 6 for an instrument in focus, 2 for one that may be traded, 0 to 2 for its value,
-/// and 1 for each word in common, at most 6; of equals the newer comes first. This is keyword search.
+/// and 1 for each word in common, at most 6; of equals the newer comes first. What a template wrote comes
+/// behind all that somebody has judged. This is keyword search.
 #[must_use]
 pub fn best<'a>(archive: &'a Archive, query: &Query<'_>, instant: Timestamp, most: usize) -> Vec<&'a Lesson> {
     let asked = words(&query.words);
-    let mut ranked: Vec<(usize, Timestamp, u64, &Lesson)> = archive
-        .iter()
-        .filter(|lesson| lesson.known_at <= instant)
-        .map(|lesson| (score(lesson, query, &asked), lesson.known_at, lesson.trade_id, lesson))
-        .collect();
-    ranked.sort_by_key(|(score, known_at, trade_id, _)| std::cmp::Reverse((*score, *known_at, *trade_id)));
-    ranked.into_iter().take(most).map(|(.., lesson)| lesson).collect()
+    let mut ranked: Vec<&Lesson> = archive.iter().filter(|lesson| lesson.known_at <= instant).collect();
+    ranked.sort_by_cached_key(|lesson| {
+        let judged = !lesson.is_template;
+        std::cmp::Reverse((judged, score(lesson, query, &asked), lesson.known_at, lesson.trade_id))
+    });
+    ranked.truncate(most);
+    ranked
 }
 
 /// The same by words and by meaning: the ranking of [`best`] and that of the lessons that have a vector of
 /// `model` by its cosine with `asked`, fused by their ranks ([`reciprocal_ranks`]). Of equals, the one that
-/// words put first.
+/// words put first; what a template wrote last.
 #[must_use]
 pub fn best_by_meaning<'a>(
     archive: &'a Archive,
@@ -190,7 +196,9 @@ pub fn best_by_meaning<'a>(
     let by_words_order: Vec<usize> = (0..by_words.len()).collect();
     let by_meaning: Vec<usize> = near.into_iter().map(|(at, _)| at).collect();
     let fused = reciprocal_ranks(&[&by_words_order, &by_meaning]);
-    fused.into_iter().take(most).map(|at| by_words[at]).collect()
+    let (templates, judged): (Vec<&Lesson>, Vec<&Lesson>) =
+        fused.into_iter().map(|at| by_words[at]).partition(|lesson| lesson.is_template);
+    judged.into_iter().chain(templates).take(most).collect()
 }
 
 fn score(lesson: &Lesson, query: &Query<'_>, asked: &BTreeSet<String>) -> usize {

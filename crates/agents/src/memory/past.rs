@@ -427,6 +427,12 @@ fn lesson_shown(lesson: &Lesson, language: Language) -> Shown {
         text.push(' ');
         text.push_str(rule);
     }
+    if lesson.is_template {
+        text.push_str(match language {
+            Language::En => " [template: figures of the books only, not a judgment]",
+            Language::Zh => "［模板：仅含账面数字，不是评判］",
+        });
+    }
     Shown {
         kind: GivenKind::Trade,
         memory_id: lesson.trade_id.to_string(),

@@ -3,7 +3,6 @@
 use super::parts::{cut, one_line};
 use super::trades::Closing;
 use crate::config::Language;
-use papertape_core::broker::ActionType;
 use papertape_core::ledger::{Account, Direction, LedgerError, LedgerEvent};
 use papertape_core::record::{
     Assessment, ClaimCheck, ClaimResult, Deviation, ErrorTag, ReflectionRow, Source,
@@ -26,21 +25,19 @@ pub(super) struct About<'a> {
     pub trade_id: u64,
     /// The thesis at entry.
     pub thesis: Option<&'a str>,
-    /// Was an order about the instrument refused on the day of the exit?
-    pub refused: bool,
     /// From when on it may be read.
     pub known_at: Timestamp,
     /// The language of the template.
     pub language: Language,
 }
 
-/// The reflection as the template writes it from the facts.
+/// The reflection as the template writes it from the facts. It judges nothing: no claim is tested, nothing
+/// went wrong that anybody had looked at, and of what there is to learn it says the least.
 #[must_use]
 pub(super) fn from_facts(closing: &Closing, about: &About<'_>, note: &str) -> ReflectionRow {
     let realised = &closing.realised;
     let open = &closing.open;
     let return_pct = realised.return_pct().map(|pct| pct.round_dp(4).normalize());
-    let error_tags = tags(closing, return_pct, about);
     let claims = about.thesis.and_then(super::parts::kept);
     let claims = claims.iter().flat_map(|parts| [parts.conclusion(), parts.next()]);
     ReflectionRow {
@@ -76,8 +73,8 @@ pub(super) fn from_facts(closing: &Closing, about: &About<'_>, note: &str) -> Re
         hypothesis_check: claims
             .map(|claim| ClaimCheck { claim: cut(claim, LINE_CHARS), result: ClaimResult::Untested })
             .collect(),
-        error_tags,
-        value_assessment: assess(return_pct),
+        error_tags: Vec::new(),
+        value_assessment: Assessment::Low,
         next_rules: Vec::new(),
         thesis: about.thesis.map(str::to_owned),
         source: Source::Template,
@@ -100,7 +97,7 @@ pub fn of_log(
     let closings = super::trades::closings(initial, log)?;
     let row = |(trade_id, closing): (u64, &Closing)| {
         let known_at = known_at(closing.at);
-        let about = About { trade_id, thesis: None, refused: false, known_at, language };
+        let about = About { trade_id, thesis: None, known_at, language };
         from_facts(closing, &about, "a log of events without a model")
     };
     Ok((1..).zip(&closings).map(row).collect())
@@ -222,34 +219,5 @@ fn summary(closing: &Closing, return_pct: Option<Decimal>, language: Language) -
     match language {
         Language::En => format!("{symbol} {side} closed by {cause} after {days} days: {pct}{pnl}."),
         Language::Zh => format!("{symbol} {side}持有 {days} 天后由 {cause} 平仓：{pct}{pnl}。"),
-    }
-}
-
-/// What the facts alone say went wrong.
-fn tags(closing: &Closing, return_pct: Option<Decimal>, about: &About<'_>) -> Vec<ErrorTag> {
-    let lost = return_pct.is_some_and(|pct| pct < Decimal::ZERO);
-    let mut tags = Vec::new();
-    match closing.cause {
-        ActionType::Liquidation => tags.push(ErrorTag::Sizing),
-        ActionType::Stop if lost && closing.realised.holding_days <= 2 => tags.push(ErrorTag::EntryTiming),
-        _ if lost => tags.push(ErrorTag::ThesisWrong),
-        _ => {}
-    }
-    if about.refused {
-        tags.push(ErrorTag::RuleRefused);
-    }
-    if closing.open.degraded {
-        tags.push(ErrorTag::DegradedResearch);
-    }
-    tags.sort_unstable();
-    tags
-}
-
-/// Large results teach more: from 5% on much, from 1% on some.
-fn assess(return_pct: Option<Decimal>) -> Assessment {
-    match return_pct.map(|pct| pct.abs()) {
-        Some(pct) if pct >= Decimal::from(5) => Assessment::High,
-        Some(pct) if pct >= Decimal::ONE => Assessment::Medium,
-        _ => Assessment::Low,
     }
 }

@@ -226,6 +226,7 @@ pub fn follow(
         LedgerEvent::Dividend { .. }
         | LedgerEvent::Financing { .. }
         | LedgerEvent::MarginCall { .. }
+        | LedgerEvent::Insolvency { .. }
         | LedgerEvent::StopChange { .. } => Step::Nothing,
     }
 }

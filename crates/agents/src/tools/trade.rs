@@ -8,10 +8,11 @@ use papertape_core::broker::{
 };
 use papertape_core::id::Symbol;
 use papertape_core::json::{canonical, to_value};
+use papertape_core::ledger::LedgerEvent;
 use papertape_core::market::{Listed, MarketView, PriceKind};
 use papertape_core::message::{Role, ToolSpec};
 use papertape_core::money::{Price, Quantity};
-use papertape_core::record::{Implied, OrderRow, PositionRow};
+use papertape_core::record::{ActionTerms, Implied, OrderRow, PositionRow};
 use papertape_core::tape::{Class, Ctx, Entry, OutcomeKind, Shown, Stop, ToolNote};
 use papertape_core::time::Date;
 use rust_decimal::Decimal;
@@ -177,14 +178,37 @@ pub fn position_row(entry: &BookEntry) -> Option<Implied> {
         action_id: entry.action_id?,
         action_type: action.as_str().to_owned(),
         symbol: entry.symbol.clone().filter(|_| action != ActionType::NoTrade),
-        // Of a short position's split and dividend below zero: a dividend that was paid is none that was received.
+        // Of a short position's split, dividend and financing below zero: a dividend that was paid is none
+        // that was received.
         amount: entry.amount.unwrap_or(Quantity::ZERO),
         price: entry.price,
         cash: entry.cash,
         portfolio_value: entry.portfolio_value,
         daily_profit: None,
         daily_return_pct: None,
+        terms: terms(entry),
     }))
+}
+
+/// What else of an entry a recomputation needs.
+fn terms(entry: &BookEntry) -> ActionTerms {
+    let fill = entry.fill();
+    let (ratio, nights) = match &entry.event {
+        Some(LedgerEvent::Split { ratio, .. }) => (Some(*ratio), None),
+        Some(LedgerEvent::Financing { nights, .. }) => (None, *nights),
+        _ => (None, None),
+    };
+    ActionTerms {
+        order_id: fill.and_then(|fill| fill.order).map(|order| order.0.to_string()),
+        fee: fill.map(|fill| fill.fee),
+        slippage: fill.map(|fill| fill.slippage),
+        realised_pnl: entry.realised().map(|realised| realised.pnl),
+        leverage: fill.map(|fill| fill.leverage),
+        stop: entry.stop,
+        target: entry.target,
+        ratio,
+        nights,
+    }
 }
 
 /// The row of `orders` of a fill.

@@ -1,7 +1,7 @@
 //! The memory's pure parts: the four parts and how they are cut, windows, lessons, and what a log teaches.
 
 use papertape_agents::config::Language;
-use papertape_agents::memory::lessons::{Archive, Lesson, Query, best};
+use papertape_agents::memory::lessons::{Archive, Lesson, Query, best, best_by_meaning};
 use papertape_agents::memory::parts::{Parts, Problem, SUMMARY_CHARS, chars, share};
 use papertape_agents::memory::periods::{Period, fold};
 use papertape_agents::memory::{MemoryMode, MemorySettings, Origin, of_log};
@@ -126,6 +126,26 @@ fn lessons_are_those_that_say_the_most() {
     assert_eq!(told, [2, 4, 1]);
 }
 
+/// Goal: what a template wrote comes behind all that somebody has judged, however much it is about.
+#[test]
+fn templates_come_last() {
+    let (held, other) = (Symbol::new("AAPL"), Symbol::new("XOM"));
+    let mut archive = Archive::default();
+    archive.push(Lesson { is_template: true, ..lesson(1, &held, 9, 2) });
+    archive.push(lesson(2, &other, 1, 0));
+    archive.push(Lesson { is_template: true, ..lesson(3, &held, 8, 2) });
+    archive.push(lesson(4, &held, 2, 0));
+    let query = Query { focus: BTreeSet::from([&held]), ..Query::default() };
+    let order = |most| -> Vec<u64> {
+        best(&archive, &query, day(10), most).iter().map(|lesson| lesson.trade_id).collect()
+    };
+    assert_eq!(order(9), [4, 2, 1, 3]);
+    assert_eq!(order(2), [4, 2]);
+    let model: papertape_core::message::ModelName = "test::words".parse().expect("a model");
+    let by_meaning = best_by_meaning(&archive, &query, (&model, &[1.0]), day(10), 9);
+    assert_eq!(by_meaning.iter().map(|lesson| lesson.trade_id).collect::<Vec<_>>(), [4, 2, 1, 3]);
+}
+
 /// Goal: a log of events alone gives one reflection for each closing: partial ones on what they closed, with
 /// the ledger's results, and numbered over the log.
 #[test]
@@ -219,6 +239,7 @@ pub(crate) fn lesson(trade_id: u64, symbol: &Symbol, known: i64, value: usize) -
         error_tags: Vec::new(),
         value_assessment: [Assessment::Low, Assessment::Medium, Assessment::High][value],
         next_rules: Vec::new(),
+        is_template: false,
         known_at: day(known),
         meaning: None,
     }

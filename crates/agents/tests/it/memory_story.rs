@@ -7,7 +7,8 @@ use papertape_agents::memory::MemorySettings;
 use papertape_core::broker::MarketProfile;
 use papertape_core::message::{FailureKind, ModelReply, ModelRequest};
 use papertape_core::record::{
-    ContextRow, ContextState, Decision, ErrorTag, Implied, ReflectionRow, RoundRow, Source,
+    Assessment, ClaimResult, ContextRow, ContextState, Decision, ErrorTag, Implied, ReflectionRow, RoundRow,
+    Source,
 };
 use papertape_testkit::data::SmallData;
 use papertape_testkit::host::Act;
@@ -188,6 +189,67 @@ fn a_model_that_cannot_remember_costs_no_day() {
     assert_eq!(reflection.source, Source::Template);
     assert!(reflection.note.as_deref().is_some_and(|note| note.contains("no")));
     assert!(day.kept.step("post#1/model#2").is_none(), "a call that failed is not repeated by us");
+
+    // The template judges nothing, and says so where it is read.
+    assert_eq!((reflection.error_tags.len(), reflection.value_assessment), (0, Assessment::Low));
+    assert!(!reflection.hypothesis_check.is_empty(), "the thesis makes claims");
+    assert!(reflection.hypothesis_check.iter().all(|claim| claim.result == ClaimResult::Untested));
+    let day = stage.day_with(2, day.result.state, model(Vec::new(), HOLD));
+    assert!(day.question().contains("[template: figures of the books only"), "{}", day.question());
+}
+
+/// Goal: a position that opens and closes on one day, by an order or by its stop, has that round's summary in
+/// its reflection, and its context is archived; what it closes of an older position keeps the older thesis.
+#[test]
+fn a_position_of_one_day_has_its_thesis() {
+    let stage = stage(2);
+    let sell = call("sell", json!({ "symbol": "AAPL", "quantity": 3 }));
+    let stopped = call("buy", json!({ "symbol": "AAPL", "quantity": 3, "stop": 96 }));
+    for talk in [vec![buy("AAPL", 3), sell], vec![stopped]] {
+        let day = stage.day_with(0, stage.start(), model(talk, THESIS));
+        let all = reflections(&day);
+        let [reflection] = &all[..] else { panic!("one reflection: {all:?}") };
+        assert_eq!(reflection.thesis.as_deref(), Some(THESIS));
+        let told: Vec<_> = contexts(&day).iter().map(|row| (row.state, row.summary.clone())).collect();
+        assert_eq!(told, [(ContextState::Closed, THESIS.to_owned())]);
+    }
+    // A part on the same day: the thesis is that of the round, and the rest is open with it.
+    let part = call("sell", json!({ "symbol": "AAPL", "quantity": 1 }));
+    let day = stage.day_with(0, stage.start(), model(vec![buy("AAPL", 3), part], THESIS));
+    assert_eq!(reflections(&day)[0].thesis.as_deref(), Some(THESIS));
+    assert_eq!(contexts(&day)[0].state, ContextState::Open);
+    let rest = call("sell", json!({ "symbol": "AAPL", "quantity": 2 }));
+    let day = stage.day_with(1, day.result.state, model(vec![rest], HOLD));
+    assert_eq!(reflections(&day)[0].thesis.as_deref(), Some(THESIS), "not that of the day of the sale");
+}
+
+/// Goal: what a close charges for the coming nights says when the exchange opens next, so no prompt of that
+/// close has it; the next session is told.
+#[test]
+fn the_price_of_the_night_is_told_in_the_morning() {
+    use std::sync::{Arc, Mutex};
+
+    let mut stage = stage(2);
+    stage.profile = MarketProfile::preset("crypto").expect("a preset");
+    let open = json!({ "symbol": "AAPL", "quantity": 3, "leverage": 1.5, "stop": 94.5 });
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let talk = |open: serde_json::Value| {
+        let (heard, inner) = (Arc::clone(&heard), model(vec![call("buy", open)], HOLD));
+        move |n: usize, request: &ModelRequest| {
+            let said: Vec<&str> = request.messages.iter().map(|message| message.content()).collect();
+            heard.lock().expect("no panic").push(said.join("\n"));
+            inner(n, request)
+        }
+    };
+    let day = stage.day_with(0, stage.start(), talk(open));
+    let charge = |row: &papertape_core::record::PositionRow| row.action_type == "financing";
+    let charged = day.positions().into_iter().find(charge).expect("the night is charged");
+    assert!(charged.terms.nights.is_some() && charged.price.is_some(), "{charged:?}");
+    let before = heard.lock().expect("no panic").split_off(0);
+    assert!(before.iter().any(|said| said.starts_with("Write the trader's round memory")));
+    assert!(before.iter().all(|said| !said.contains("charged for")), "{before:?}");
+    let day = stage.day_with(1, day.result.state, model(Vec::new(), HOLD));
+    assert!(day.question().contains("financing of AAPL: "), "{}", day.question());
 }
 
 /// Goal: each setting writes and reads its own and nothing more; off is as if there were no memory.

@@ -4,7 +4,7 @@ use crate::stage::{Day, Stage, buy, call, calls, data, done};
 use papertape_agents::tools::trade;
 use papertape_core::broker::{FillModel, MarketProfile};
 use papertape_core::money::{Money, Price, Quantity};
-use papertape_core::record::{OrderRow, PositionRow};
+use papertape_core::record::{ActionTerms, OrderRow, PositionRow};
 use papertape_core::tape::OutcomeKind;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
@@ -76,8 +76,16 @@ fn a_fill_is_recorded_and_told() {
         price: Some(Price::from(111)),
         cash: money(9_667),
         portfolio_value: money(10_000),
-        daily_profit: None,
-        daily_return_pct: None,
+        terms: ActionTerms {
+            order_id: Some("1".to_owned()),
+            fee: Some(Money::ZERO),
+            slippage: Some(Money::ZERO),
+            leverage: Some(1.into()),
+            stop: Some(Price::from(100)),
+            target: Some(Price("200.5".parse().expect("a decimal"))),
+            ..ActionTerms::default()
+        },
+        ..PositionRow::default()
     };
     assert_eq!(day.positions()[0], bought);
     assert_eq!(day.positions().len(), 2, "a day with a fill has no row of no_trade");

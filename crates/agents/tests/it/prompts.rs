@@ -3,6 +3,7 @@
 use crate::stage::{Stage, call, data, done};
 use papertape_agents::config::Language;
 use papertape_agents::prompt::{PromptError, PromptSet};
+use papertape_agents::rules::Allowed;
 use papertape_agents::summary::{LIMIT_CHARS, message_request, session_request};
 use papertape_core::broker::MarketProfile;
 use papertape_core::message::ToolChoice;
@@ -112,7 +113,9 @@ fn overrides_replace_prompts() {
 // words that earlier tapes were made with.
 #[test]
 fn rules_say_what_the_market_allows() {
-    let told = |profile: &MarketProfile, language| papertape_agents::rules::rules(profile, language);
+    let told = |profile: &MarketProfile, language| {
+        papertape_agents::rules::rules(profile, Allowed::by(profile), language)
+    };
     assert_eq!(
         told(&MarketProfile::us_equity(), Language::En),
         "Trade whole shares in lots of 1. Orders fill at once, at today's opening price. Shares may be sold \
@@ -168,4 +171,23 @@ fn decisions_are_summarised_as_sentences() {
     // What cannot be read, and what others say, stays as it is.
     assert_eq!(told("IBM/Trader#1/model#1", "{"), "{");
     assert_eq!(told("solo#1/model#1", decision), decision);
+}
+
+// Goal: a desk is told of shorts and leverage as far as it may use them, whatever the market allows.
+#[test]
+fn rules_say_no_more_than_an_agent_may_do() {
+    let own = |shorting, leverage: i64| Allowed { shorting, max_leverage: leverage.into() };
+    let told = |profile: &MarketProfile, allowed, language| {
+        papertape_agents::rules::rules(profile, allowed, language)
+    };
+    let (us, crypto) = (MarketProfile::us_equity(), MarketProfile::crypto());
+    assert!(told(&us, own(true, 1), Language::En).contains("Shares may be sold short"));
+    assert!(told(&us, own(false, 1), Language::En).contains("Nothing may be sold short"));
+    assert!(told(&us, own(false, 1), Language::Zh).contains("不允许做空"));
+    assert!(
+        told(&MarketProfile::cn_a_share(), own(true, 1), Language::En).contains("Nothing may be sold short")
+    );
+    assert!(!told(&crypto, own(true, 1), Language::En).contains("Leverage"));
+    assert!(told(&crypto, own(true, 4), Language::En).contains("from 1 to 4"));
+    assert!(told(&crypto, own(true, 50), Language::En).contains("from 1 to 10"), "the market's own bound");
 }

@@ -68,7 +68,7 @@ impl<T> Approved<T> {
 
 /// Checks an order against an account, a market and a quote.
 ///
-/// In this order, and the first that fails decides: unknown symbol, no bar today, an amount that is
+/// In this order, and the first that fails decides: an insolvent account, unknown symbol, no bar today, an amount that is
 /// not above zero (or too large), what the side needs (shorting allowed, no position of the other
 /// side), lot size, T+1, cash with fees, shares, leverage, stop and target.
 ///
@@ -137,6 +137,7 @@ pub(super) fn leverage_of(order: &Order, position: Option<&Position>) -> Decimal
 }
 
 fn check(account: &Account, profile: &MarketProfile, quote: &Quote, order: &Order) -> Result<Price, Refusal> {
+    check_solvent(account)?;
     let reference = price_of(quote, order.symbol.as_str())?;
     let position = account.position(&order.symbol);
     let asked = order.quantity;
@@ -159,6 +160,10 @@ fn check(account: &Account, profile: &MarketProfile, quote: &Quote, order: &Orde
     check_leverage(profile, order, position, leverage)?;
     check_stop(order, position, &terms, leverage)?;
     Ok(reference)
+}
+
+fn check_solvent(account: &Account) -> Result<(), Refusal> {
+    account.insolvency().map_or(Ok(()), |since| Err(Refusal::insolvent(since)))
 }
 
 fn price_of(quote: &Quote, symbol: &str) -> Result<Price, Refusal> {
@@ -248,7 +253,7 @@ fn check_closing_cash(
     let Some(position) = position else { return Ok(()) };
     let quantity = order.quantity.min(position.quantity.abs());
     let available = account.available().map_err(Refusal::too_large)?;
-    let terms = Terms::at(profile, order.side, quantity, reference).map_err(Refusal::too_large)?;
+    let terms = Terms::closing(profile, position, quantity, reference).map_err(Refusal::too_large)?;
     let released = released(position, quantity, terms.price).map_err(Refusal::too_large)?;
     let after = exact::plus(available, released)
         .and_then(|sum| exact::minus(sum, terms.fee))
@@ -379,6 +384,7 @@ fn check_stop(
 }
 
 fn check_change(account: &Account, quote: &Quote, change: &StopChange) -> Result<Price, Refusal> {
+    check_solvent(account)?;
     let price = price_of(quote, change.symbol.as_str())?;
     let Some(position) = account.position(&change.symbol) else {
         let message = format!("There is no open position in {}.", change.symbol);

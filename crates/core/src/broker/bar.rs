@@ -27,8 +27,9 @@ pub struct Ohlc {
 /// stop, and a liquidation, comes before a target that lies inside the same bar, for a bar does not
 /// say which was first; of a stop and a liquidation, the nearer to the price.
 ///
-/// A liquidation fills at a price of the market like any other fill: what a gap takes beyond the
-/// margin is the account's loss, for nobody insures it.
+/// Where margin is isolated, a liquidation takes the margin and nothing more, also where the price has
+/// gapped beyond. Elsewhere it fills at a price of the market like any other fill, and what a gap takes
+/// beyond the margin is the account's loss.
 ///
 /// Under T+1 what was acquired today cannot be closed by a stop or a target; a liquidation, which
 /// the market forces, closes it.

@@ -6,7 +6,8 @@ use super::reject::Rejection;
 use super::terms::Terms;
 use crate::id::Symbol;
 use crate::ledger::{
-    Account, Applied, Fill, FillCause, LedgerError, LedgerEvent, OrderId, Position, Realised, Side,
+    Account, Applied, Fill, FillCause, Insolvency, LedgerError, LedgerEvent, OrderId, Position, Realised,
+    Side,
 };
 use crate::money::{Money, Price, Quantity};
 use crate::time::Date;
@@ -28,6 +29,9 @@ pub struct Books {
     pub(super) reached: Option<Date>,
     pub(super) last_close: Option<Date>,
     pub(super) last_value: Money,
+    /// The nights before this date are paid for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) financed_until: Option<Date>,
     /// Not stored: a day that runs again makes it again.
     #[serde(skip)]
     pub(super) journal: Journal,
@@ -40,6 +44,18 @@ pub struct Journal {
     pub entries: Vec<BookEntry>,
     /// Refusals of which the books were told.
     pub refusals: Vec<Rejection>,
+    /// How many of the entries had happened when the exchange closed; the rest is the price of the coming
+    /// nights and what follows from it. `None` before the close.
+    pub by_close: Option<usize>,
+}
+
+impl Journal {
+    /// The entries that were known when the exchange closed. What is charged for the coming nights is left
+    /// out, since it says when the exchange opens next.
+    #[must_use]
+    pub fn known_at_close(&self) -> &[BookEntry] {
+        &self.entries[..self.by_close.unwrap_or(self.entries.len()).min(self.entries.len())]
+    }
 }
 
 /// An order that was approved and waits for its price.
@@ -75,6 +91,8 @@ pub enum ActionType {
     Split,
     /// A dividend was credited or debited.
     Dividend,
+    /// The cost of what is borrowed was charged.
+    Financing,
     /// Nothing was traded on this day.
     NoTrade,
 }
@@ -93,6 +111,7 @@ impl ActionType {
             Self::Liquidation => "liquidation",
             Self::Split => "split",
             Self::Dividend => "dividend",
+            Self::Financing => "financing",
             Self::NoTrade => "no_trade",
         }
     }
@@ -110,8 +129,9 @@ impl ActionType {
             }),
             LedgerEvent::Split { .. } => Some(Self::Split),
             LedgerEvent::Dividend { .. } => Some(Self::Dividend),
-            LedgerEvent::Financing { .. }
-            | LedgerEvent::MarginCall { .. }
+            LedgerEvent::Financing { .. } => Some(Self::Financing),
+            LedgerEvent::MarginCall { .. }
+            | LedgerEvent::Insolvency { .. }
             | LedgerEvent::StopChange { .. } => None,
         }
     }
@@ -123,17 +143,24 @@ pub struct BookEntry {
     /// The trading day.
     pub day: Date,
     /// The row's number within the session, from 1; `None` (as `action_type`) for a change that is
-    /// no row of `positions`: financing, a margin call, a moved stop.
+    /// no row of `positions`: a margin call, an insolvency, a moved stop.
     pub action_id: Option<u64>,
     /// What kind of row it is.
     pub action_type: Option<ActionType>,
     /// The instrument, if it is about one.
     pub symbol: Option<Symbol>,
-    /// How much: a fill's quantity; after a split, and for a dividend, the quantity then held
-    /// (below zero for shorts).
+    /// How much: a fill's quantity; after a split, and for a dividend and financing, the quantity then
+    /// held (below zero for shorts).
     pub amount: Option<Quantity>,
-    /// A fill's price; after a split, the previous close over the ratio; the dividend of one share.
+    /// A fill's price; after a split, the previous close over the ratio; the dividend of one share; the
+    /// charge per unit.
     pub price: Option<Price>,
+    /// The stop in force after a fill; of one that closes, the stop that it had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Price>,
+    /// The target in force after a fill; of one that closes, the target that it had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<Price>,
     /// Cash after the change.
     pub cash: Money,
     /// Cash and holdings after the change, at the prices known then.
@@ -186,6 +213,7 @@ impl Books {
             filled_today: false,
             reached: None,
             last_close: None,
+            financed_until: None,
             journal: Journal::default(),
         }
     }
@@ -217,6 +245,12 @@ impl Books {
     #[must_use]
     pub fn pending(&self) -> &[PendingOrder] {
         &self.pending
+    }
+
+    /// Since when these books are insolvent, and by how much; `None` where they are not.
+    #[must_use]
+    pub fn insolvency(&self) -> Option<Insolvency> {
+        self.account.insolvency()
     }
 
     /// The newest known price of every instrument that is held, and of others seen today.
@@ -297,6 +331,8 @@ impl Books {
             symbol: None,
             amount: None,
             price: None,
+            stop: None,
+            target: None,
             cash: self.account.cash(),
             portfolio_value: self.portfolio_value()?,
             event: None,
@@ -315,8 +351,8 @@ impl Books {
     ) -> Result<(), LedgerError> {
         let side = position.closing_side();
         let terms = match cause {
-            FillCause::Target => Terms::at_limit(&self.profile, quantity, reference)?,
-            _ => Terms::at(&self.profile, side, quantity, reference)?,
+            FillCause::Target => Terms::closing_at_limit(&self.profile, position, quantity, reference)?,
+            _ => Terms::closing(&self.profile, position, quantity, reference)?,
         };
         let fill = Fill {
             day,
@@ -347,6 +383,14 @@ impl Books {
             }
             LedgerEvent::Split { price, .. } => (applied.quantity, Some(*price)),
             LedgerEvent::Dividend { amount, .. } => (applied.quantity, Some(*amount)),
+            LedgerEvent::Financing { unit, .. } => (applied.quantity, *unit),
+            _ => (None, None),
+        };
+        let (stop, target) = match (&event, &applied.realised) {
+            (LedgerEvent::Fill(_), Some(realised)) => (realised.stop, realised.target),
+            (LedgerEvent::Fill(fill), None) => {
+                self.account.position(&fill.symbol).map_or((None, None), |held| (held.stop, held.target))
+            }
             _ => (None, None),
         };
         let entry = BookEntry {
@@ -356,6 +400,8 @@ impl Books {
             symbol: event.symbol().cloned(),
             amount,
             price,
+            stop,
+            target,
             cash: self.account.cash(),
             portfolio_value: self.portfolio_value()?,
             event: Some(event),

@@ -1,16 +1,17 @@
 //! The close phase: what the day comes to.
 
 use super::books::{BookEntry, Books, Journal};
+use super::financing;
+use super::insolvency;
 use super::order::Quote;
 use super::pre::mark;
-use super::profile::{FillModel, bps_of_one};
+use super::profile::FillModel;
 use super::reject::Rejection;
 use super::submit::fill_pending;
 use crate::id::Symbol;
-use crate::ledger::{LedgerError, LedgerEvent, Position, PositionId, exact};
+use crate::ledger::{Insolvency, LedgerError, PositionId, exact};
 use crate::money::{Money, Price, Quantity};
 use crate::time::Date;
-use jiff::Unit;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -37,6 +38,9 @@ pub struct DayEnd {
     /// `daily_profit` in percent of the previous value, rounded to 10 decimals; `None` where that
     /// was not above zero.
     pub daily_return_pct: Option<Decimal>,
+    /// Since when the account is insolvent, and by how much; `None` where it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub insolvency: Option<Insolvency>,
     /// The number of the session's newest row (on which the two figures above are kept); 0 where
     /// the session has none.
     pub last_action_id: u64,
@@ -66,13 +70,19 @@ pub struct PositionSnapshot {
     pub leverage: Decimal,
 }
 
-/// Ends a day: pending `close` orders fill (one whose instrument has no close is refused), what is
-/// borrowed is charged, everything is marked at the closes.
+/// Ends a day: pending `close` orders fill (one whose instrument has no close is refused), everything is
+/// marked at the closes, and what is borrowed is charged for the nights until `next`, the next trading day.
+/// An account of which nothing is left is insolvent.
 ///
 /// # Errors
 /// [`LedgerError::DayGoesBack`] where the day has been closed before; a number that does not fit.
 /// The books are then as they were.
-pub fn close(books: &mut Books, day: Date, closes: &BTreeMap<Symbol, Price>) -> Result<DayEnd, LedgerError> {
+pub fn close(
+    books: &mut Books,
+    day: Date,
+    next: Date,
+    closes: &BTreeMap<Symbol, Price>,
+) -> Result<DayEnd, LedgerError> {
     books.atomically(|books| {
         if let Some(reached) = books.last_close.filter(|last| day <= *last) {
             return Err(LedgerError::DayGoesBack { reached, day });
@@ -80,10 +90,12 @@ pub fn close(books: &mut Books, day: Date, closes: &BTreeMap<Symbol, Price>) -> 
         let mut entries = Vec::new();
         mark(books, closes);
         let rejections = fill_at_close(books, &mut entries, day, closes)?;
-        charge_financing(books, &mut entries, day)?;
         if !books.filled_today {
             entries.push(books.enter_no_trade(day)?);
         }
+        books.journal.by_close = Some(books.journal.entries.len());
+        financing::charge(books, &mut entries, day, day, next)?;
+        insolvency::find(books, &mut entries, day)?;
         let snapshots = snapshots(books)?;
         let portfolio_value = books.portfolio_value()?;
         let gross_exposure = snapshots.iter().try_fold(Money::ZERO, |sum, held| {
@@ -106,6 +118,7 @@ pub fn close(books: &mut Books, day: Date, closes: &BTreeMap<Symbol, Price>) -> 
             gross_exposure,
             daily_profit,
             daily_return_pct,
+            insolvency: books.insolvency(),
             last_action_id: books.actions,
             journal: std::mem::take(&mut books.journal),
         })
@@ -135,34 +148,6 @@ fn fill_at_close(
         }
     }
     Ok(rejections)
-}
-
-fn charge_financing(books: &mut Books, entries: &mut Vec<BookEntry>, day: Date) -> Result<(), LedgerError> {
-    let yearly = exact::div(books.profile.financing_bps_a_year, bps_of_one())?;
-    if yearly.is_zero() {
-        return Ok(());
-    }
-    let days = books
-        .last_close
-        .and_then(|last| last.until((Unit::Day, day)).ok())
-        .map_or(1, |span| span.get_days().max(0));
-    let positions: Vec<(Symbol, Position)> =
-        books.account.positions().iter().map(|(s, p)| (s.clone(), p.clone())).collect();
-    for (symbol, position) in positions {
-        let financed = if position.quantity.is_positive() {
-            exact::minus(position.cost, position.margin)?
-        } else {
-            let mark = books.marks.get(&symbol).copied().unwrap_or(position.avg_price);
-            exact::value(mark, position.quantity)?.abs()
-        };
-        let a_year = exact::mul(financed.0, yearly)?;
-        let amount = exact::div(exact::mul(a_year, Decimal::from(days))?, Decimal::from(365))?;
-        let amount = Money(exact::round(amount, exact::MONEY_DP));
-        if amount.is_positive() {
-            books.enter(entries, LedgerEvent::Financing { day, symbol, amount })?;
-        }
-    }
-    Ok(())
 }
 
 fn snapshots(books: &Books) -> Result<Vec<PositionSnapshot>, LedgerError> {

@@ -17,15 +17,23 @@
 //!   limit; a stop, a liquidation and the cover of a margin call slip.
 //! * Fee = max(`fees.minimum`, fill price x quantity x `fees.bps` / 10,000), rounded half to even
 //!   to 8 decimals, for each fill.
-//! * Financing at the close = financed amount x `financing_bps_a_year` / 10,000 x days / 365,
-//!   rounded likewise; the financed amount is the loan of a long position (`cost - margin`) and
-//!   the market value of a short one; days are the calendar days since the previous close, 1 at
-//!   the first.
+//! * Financing at the close = units held x the charge per unit, rounded likewise; the charge per unit =
+//!   financed amount x `financing_bps_a_year` / 10,000 x nights / 365 / units held, rounded to 16 decimals;
+//!   the financed amount is the loan of a long position (`cost - margin`) and the market value of a short
+//!   one; nights are the calendar nights until the next trading day.
+//! * Where margin is isolated ([`MarketProfile::has_isolated_margin`]), a position is closed no worse than
+//!   at the price at which its margin is lost, and the fee of closing takes at most what is left of it.
+//!
+//! # Insolvency
+//! A portfolio value of zero or below, at the opens or at the closes, is recorded as an insolvency and is
+//! final: every later order is refused, and what is still held is closed at the next open.
 
 mod approve;
 mod bar;
 mod books;
 mod close;
+mod financing;
+mod insolvency;
 mod order;
 mod pre;
 mod profile;
@@ -34,7 +42,7 @@ mod stops;
 mod submit;
 mod terms;
 
-pub use crate::ledger::{OrderId, Side};
+pub use crate::ledger::{Insolvency, OrderId, Side};
 pub use approve::{Approved, approve, approve_stops, check_protection, needed_to_open};
 pub use bar::{Ohlc, bar};
 pub use books::{ActionType, BookEntry, Books, Journal, Outcome, PendingOrder};

@@ -3,6 +3,8 @@
 use super::approve::released;
 use super::bar::trigger_all;
 use super::books::{BookEntry, Books, Journal, Outcome};
+use super::financing;
+use super::insolvency;
 use super::order::Quote;
 use super::profile::FillModel;
 use super::reject::{Refusal, RejectCode, Rejection};
@@ -17,9 +19,11 @@ use crate::time::Date;
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
-/// Begins a day. In this order: splits (of positions, pending orders, stops and targets),
-/// dividends, cover of a margin call of an earlier day, pending `next_open` orders, positions whose
-/// stop, target or liquidation price the open gapped through.
+/// Begins a day. In this order: financing of nights that no close has charged, splits (of positions,
+/// pending orders, stops and targets), dividends, cover of a margin call of an earlier day, pending
+/// `next_open` orders, positions whose stop, target or liquidation price the open gapped through. Where
+/// nothing is left by then, the account is insolvent: what it holds is closed at the opens, and its pending
+/// orders are refused.
 ///
 /// Splits are valued at the previous close over the ratio, everything after them at the opens; an
 /// instrument without an open keeps its last mark. Of `actions`, those count whose ex-date is after
@@ -56,6 +60,9 @@ pub fn pre(
         books.journal = Journal::default();
         let mut out = Outcome::default();
         mark(books, previous_closes);
+        if let Some(last) = books.last_close {
+            financing::charge(books, &mut out.entries, day, last, day)?;
+        }
         for action in &due {
             if let CorporateActionKind::Split { ratio } = action.kind {
                 split(books, &mut out, day, &action.symbol, ratio)?;
@@ -67,12 +74,15 @@ pub fn pre(
                 dividend(books, &mut out.entries, day, &action.symbol, amount)?;
             }
         }
+        insolvency::wind_down(books, &mut out.entries, &mut out.rejections, day, opens)?;
         if books.account.margin_call().is_some_and(|call| call.day < day) {
             cover_margin_call(books, &mut out.entries, day, opens)?;
         }
         fill_at_open(books, &mut out, day, opens)?;
-        let opens = |symbol: &Symbol| opens.get(symbol).map(|open| (*open, None));
-        trigger_all(books, &mut out.entries, day, opens)?;
+        let gaps = |symbol: &Symbol| opens.get(symbol).map(|open| (*open, None));
+        trigger_all(books, &mut out.entries, day, gaps)?;
+        insolvency::find(books, &mut out.entries, day)?;
+        insolvency::wind_down(books, &mut out.entries, &mut out.rejections, day, opens)?;
         Ok(out)
     })
 }
@@ -241,7 +251,7 @@ fn needed(
 ) -> Result<Option<Quantity>, LedgerError> {
     let held = position.quantity.abs();
     let profile = &books.profile;
-    let terms = Terms::at(profile, position.closing_side(), held, open)?;
+    let terms = Terms::closing(profile, position, held, open)?;
     let free = exact::minus(released(position, held, terms.price)?, terms.fee)?;
     if !free.is_positive() {
         return Ok(None);

@@ -29,7 +29,7 @@ pub struct MarketProfile {
     pub fees: Fees,
     /// How far a fill is worse than its reference price, in basis points, below 10,000.
     pub slippage_bps: Decimal,
-    /// The yearly cost of what is borrowed, in basis points.
+    /// The yearly cost of what is borrowed, in basis points, charged by the calendar night.
     pub financing_bps_a_year: Decimal,
     /// Which price an order takes.
     pub fill_model: FillModel,
@@ -172,6 +172,13 @@ impl MarketProfile {
             Some((_, problem)) => Err(problem.to_owned()),
             None => Ok(()),
         }
+    }
+
+    /// Does a position lose its own margin at most? Where money is lent, margin is isolated: whoever runs
+    /// the market bears what a gap takes beyond it. Elsewhere the account does.
+    #[must_use]
+    pub fn has_isolated_margin(&self) -> bool {
+        self.lends
     }
 
     /// The largest leverage that the profile really gives.

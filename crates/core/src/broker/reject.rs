@@ -54,6 +54,8 @@ impl From<StopChange> for Request {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RejectCode {
+    /// The account is insolvent and trades no more.
+    Insolvent,
     /// The symbol is none of the job's instruments.
     UnknownSymbol,
     /// The instrument has no bar today.
@@ -96,7 +98,8 @@ pub enum RejectCode {
 
 impl RejectCode {
     /// All of them, in the order in which the rules are checked.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
+        Self::Insolvent,
         Self::UnknownSymbol,
         Self::NoBarToday,
         Self::InvalidAmount,
@@ -122,6 +125,7 @@ impl RejectCode {
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::Insolvent => "insolvent",
             Self::UnknownSymbol => "unknown_symbol",
             Self::NoBarToday => "no_bar_today",
             Self::InvalidAmount => "invalid_amount",
@@ -198,6 +202,15 @@ impl Refusal {
     ) -> Self {
         let numbers = numbers.into_iter().map(|(name, number)| (name.to_owned(), number.normalize()));
         Self { code, message, numbers: numbers.collect() }
+    }
+
+    /// An insolvent account trades nothing.
+    pub(super) fn insolvent(since: crate::ledger::Insolvency) -> Self {
+        let message = format!(
+            "The account is insolvent since {}, {} below zero: nothing can be traded.",
+            since.since, since.owed
+        );
+        Self::new(RejectCode::Insolvent, message, [("owed", since.owed.0), ("loss", since.loss.0)])
     }
 
     /// What does not fit the books is an amount that cannot be traded.

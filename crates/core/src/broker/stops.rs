@@ -5,9 +5,9 @@ use crate::ledger::{Direction, LedgerError, exact};
 use crate::money::Price;
 use rust_decimal::Decimal;
 
-/// The most that a position may lose at its stop, of the money at work times the leverage:
-/// `|entry - stop| / entry x leverage <= 0.10`. It binds every stop on the losing side of the entry,
-/// also that of a position without leverage, which needs none.
+/// The most that a leveraged position may lose at its stop, of the money at work times the leverage:
+/// `|entry - stop| / entry x leverage <= 0.10`. Without leverage a stop may lie anywhere on the losing
+/// side of the price.
 pub const MAX_LEVERAGED_LOSS: Decimal = Decimal::from_parts(10, 0, 0, false, 2);
 
 /// A stop must be above zero and on the losing side of `price`, a target on the gaining side.
@@ -44,14 +44,17 @@ pub(super) fn sides(
     Ok(())
 }
 
-/// The leveraged loss at the stop is within [`MAX_LEVERAGED_LOSS`]. A stop beyond the entry locks a
-/// gain in and is always within.
+/// The leveraged loss at the stop is within [`MAX_LEVERAGED_LOSS`], where there is leverage. A stop beyond
+/// the entry locks a gain in and is always within.
 pub(super) fn distance(
     direction: Direction,
     entry: Price,
     stop: Price,
     leverage: Decimal,
 ) -> Result<(), Refusal> {
+    if leverage <= Decimal::ONE {
+        return Ok(());
+    }
     let too_large = |_: LedgerError| Refusal::too_large(LedgerError::Overflow);
     let away = match direction {
         Direction::Long => exact::sub(entry.0, stop.0),

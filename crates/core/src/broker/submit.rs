@@ -88,9 +88,13 @@ pub(super) fn fill_pending(
 fn fill(books: &mut Books, approved: Approved<Order>) -> Result<BookEntry, LedgerError> {
     let (day, reference) = (approved.day(), approved.reference());
     let order = approved.into_inner();
-    let terms = Terms::at(&books.profile, order.side, order.quantity, reference)?;
-    let leverage = leverage_of(&order, books.account.position(&order.symbol));
+    let position = books.account.position(&order.symbol);
     let opens = order.side.opens();
+    let terms = match position.filter(|_| !opens) {
+        Some(position) => Terms::closing(&books.profile, position, order.quantity, reference)?,
+        None => Terms::at(&books.profile, order.side, order.quantity, reference)?,
+    };
+    let leverage = leverage_of(&order, position);
     let fill = Fill {
         day,
         order: Some(order.id),

@@ -24,6 +24,19 @@ pub struct Account {
     opened: u64,
     reached: Option<Date>,
     margin_call: Option<MarginCall>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    insolvency: Option<Insolvency>,
+}
+
+/// The end of an account: its portfolio value fell to zero or below. It is final.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Insolvency {
+    /// The day on which it was found.
+    pub since: Date,
+    /// The portfolio value at the previous close less the value when it was found.
+    pub loss: Money,
+    /// How far the portfolio value was below zero then.
+    pub owed: Money,
 }
 
 /// A margin call that has not been met.
@@ -47,6 +60,7 @@ impl Account {
             opened: 0,
             reached: None,
             margin_call: None,
+            insolvency: None,
         }
     }
 
@@ -116,6 +130,12 @@ impl Account {
         self.margin_call
     }
 
+    /// Since when the account is insolvent, and by how much; `None` where it is not.
+    #[must_use]
+    pub fn insolvency(&self) -> Option<Insolvency> {
+        self.insolvency
+    }
+
     /// What new positions can be opened with: `cash + sum(cost - margin)`. Below zero without an
     /// order of the agent is a margin call.
     ///
@@ -164,6 +184,11 @@ impl Account {
             LedgerEvent::MarginCall { day, shortfall } => {
                 positive("shortfall", shortfall.0)?;
                 self.margin_call = Some(MarginCall { day: *day, shortfall: *shortfall });
+            }
+            LedgerEvent::Insolvency { day, loss, owed } => {
+                not_negative("owed", owed.0)?;
+                let found = Insolvency { since: *day, loss: *loss, owed: *owed };
+                self.insolvency.get_or_insert(found);
             }
             LedgerEvent::StopChange { symbol, stop, target, .. } => {
                 let position = self.held(symbol)?;

@@ -147,12 +147,18 @@ pub enum LedgerEvent {
     },
     /// The cost of a loan or of borrowed shares was charged.
     Financing {
-        /// The day at whose close it is charged.
+        /// The day on which it is charged.
         day: Date,
         /// The instrument whose position is financed.
         symbol: Symbol,
         /// The charge, zero or above.
         amount: Money,
+        /// The calendar nights that it pays for; absent in records of rules version 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        nights: Option<u32>,
+        /// The charge per unit held, of which `amount` is made; absent in records of rules version 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unit: Option<Price>,
     },
     /// What is available fell below zero without an order of the agent. The call stands until what
     /// is available is zero or above again.
@@ -161,6 +167,15 @@ pub enum LedgerEvent {
         day: Date,
         /// What is missing, above zero.
         shortfall: Money,
+    },
+    /// Nothing is left: the portfolio value is zero or below. From here on the account trades no more.
+    Insolvency {
+        /// The day.
+        day: Date,
+        /// The portfolio value at the previous close less the present one.
+        loss: Money,
+        /// How far the portfolio value is below zero.
+        owed: Money,
     },
     /// The agent moved the stop or the target of an open position.
     StopChange {
@@ -187,6 +202,7 @@ impl LedgerEvent {
             | Self::Dividend { day, .. }
             | Self::Financing { day, .. }
             | Self::MarginCall { day, .. }
+            | Self::Insolvency { day, .. }
             | Self::StopChange { day, .. } => *day,
         }
     }
@@ -200,7 +216,7 @@ impl LedgerEvent {
             | Self::Dividend { symbol, .. }
             | Self::Financing { symbol, .. }
             | Self::StopChange { symbol, .. } => Some(symbol),
-            Self::MarginCall { .. } => None,
+            Self::MarginCall { .. } | Self::Insolvency { .. } => None,
         }
     }
 }

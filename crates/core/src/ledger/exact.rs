@@ -8,6 +8,8 @@ use rust_decimal::{Decimal, RoundingStrategy};
 pub(crate) const MONEY_DP: u32 = 8;
 /// Decimals of a price that was computed.
 pub(crate) const PRICE_DP: u32 = 10;
+/// Decimals of a charge per unit, which for a cheap unit over one night is far below its price.
+pub(crate) const UNIT_CHARGE_DP: u32 = 16;
 /// Decimals of a quantity: the finest unit that can be traded.
 pub(crate) const QUANTITY_DP: u32 = 8;
 

@@ -26,7 +26,7 @@ pub(crate) mod exact;
 mod position;
 mod report;
 
-pub use account::{Account, MarginCall};
+pub use account::{Account, Insolvency, MarginCall};
 pub use action::{CorporateAction, CorporateActionKind};
 pub use event::{Fill, FillCause, LedgerEvent, OrderId, Side};
 pub use position::{Lot, Position, PositionId};

@@ -6,7 +6,7 @@ use super::exact;
 use super::report::Direction;
 use crate::money::{Money, Price, Quantity};
 use crate::time::Date;
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, RoundingStrategy};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -102,12 +102,17 @@ impl Position {
     }
 
     /// The price at which its loss reaches its margin, `(cost - margin) / quantity`, rounded to 10
-    /// decimals; `None` where no price does, as for a long position without a loan.
+    /// decimals so that the loss at it is never above the margin; `None` where no price does, as for a long
+    /// position without a loan.
     #[must_use]
     pub fn liquidation_price(&self) -> Option<Price> {
         let rest = exact::minus(self.cost, self.margin).ok()?;
         let price = exact::div(rest.0, self.quantity.0).ok()?;
-        let price = Price(exact::round(price, exact::PRICE_DP));
+        let strategy = match self.direction() {
+            Direction::Long => RoundingStrategy::ToPositiveInfinity,
+            Direction::Short => RoundingStrategy::ToNegativeInfinity,
+        };
+        let price = Price(price.round_dp_with_strategy(exact::PRICE_DP, strategy).normalize());
         price.is_positive().then_some(price)
     }
 

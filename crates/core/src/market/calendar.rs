@@ -5,6 +5,7 @@ use crate::time::{Date, Timestamp};
 use jiff::civil::{Time, time};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// A day on which the exchange was open, with the instants between which it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -16,6 +17,40 @@ pub struct TradingDay {
     /// When trading ends.
     pub close: Timestamp,
 }
+
+/// The trading day after a date. Within the calendar it is the calendar's; behind its end it is the next date
+/// but for weekdays on which the exchange never traded in the calendar's last four weeks, which knows weekends
+/// and no holidays.
+pub(super) fn next_day(days: &[TradingDay], date: Date) -> Date {
+    let after = days.partition_point(|day| day.date <= date);
+    if let Some(next) = days.get(after) {
+        return next.date;
+    }
+    let Ok(tomorrow) = date.tomorrow() else { return date };
+    let (Some(first), Some(last)) = (days.first(), days.last()) else { return tomorrow };
+    let one = jiff::Span::new().days(1);
+    let recent = |date: Date| date >= first.date && date <= last.date;
+    let window = last.date.series(-one).take(PATTERN_DAYS).take_while(|date| recent(*date));
+    let mut closed = BTreeSet::new();
+    let mut open = BTreeSet::new();
+    for date in window {
+        let traded = days.binary_search_by_key(&date, |day| day.date).is_ok();
+        let weekday = date.weekday().to_monday_zero_offset();
+        if traded {
+            open.insert(weekday)
+        } else {
+            closed.insert(weekday)
+        };
+    }
+    let trades = |date: &Date| {
+        let weekday = date.weekday().to_monday_zero_offset();
+        open.contains(&weekday) || !closed.contains(&weekday)
+    };
+    tomorrow.series(one).take(7).find(trades).unwrap_or(tomorrow)
+}
+
+/// So many of the calendar's last days say on which weekdays an exchange trades.
+const PATTERN_DAYS: usize = 28;
 
 /// An exchange's regular hours: wall-clock times in its zone, so the instants follow daylight saving
 /// time. Early closes are not known here; a day that has one is given as a [`TradingDay`] itself.

@@ -1,6 +1,6 @@
 //! An immutable snapshot of market data.
 
-use super::calendar::TradingDay;
+use super::calendar::{self, TradingDay};
 use super::canonical;
 use super::column::Bars;
 use super::contents::Contents;
@@ -91,6 +91,16 @@ impl Dataset {
     #[must_use]
     pub fn day(&self, date: Date) -> Option<&TradingDay> {
         self.trading_days(date, date).first()
+    }
+
+    /// The trading day after a date: the calendar's, for an exchange publishes its days in advance. Behind
+    /// the calendar's end, the next date but for weekdays on which it never traded in its last four weeks.
+    ///
+    /// A closing that nobody had announced is in the calendar all the same, so nothing that an agent reads
+    /// before that day's open may be made of this.
+    #[must_use]
+    pub fn next_trading_day(&self, date: Date) -> Date {
+        calendar::next_day(&self.parts.days, date)
     }
 
     /// All its trading days, oldest first.

@@ -51,9 +51,12 @@ pub struct PeriodMetrics {
     pub days: usize,
     /// Trading days a year, by which what follows is annualised.
     pub days_a_year: u16,
+    /// The first day whose portfolio value is zero or below; `None` where there is none. The returns end
+    /// with it.
+    pub insolvent_on: Option<Date>,
     /// `last / initial - 1`.
     pub total_return: Option<f64>,
-    /// `(last / initial) ^ (days_a_year / days) - 1`.
+    /// `(last / initial) ^ (days_a_year / days) - 1`; -1 of an insolvent account.
     pub annualised_return: Option<f64>,
     /// Sample deviation of the daily returns x `sqrt(days_a_year)`.
     pub volatility: Option<f64>,
@@ -67,36 +70,51 @@ pub struct PeriodMetrics {
     pub calmar: Option<f64>,
     /// Closing fills with a net gain over all closing fills.
     pub win_rate: Option<f64>,
-    /// Value of all fills over the mean portfolio value.
+    /// Value of all fills over the mean portfolio value of the days before an insolvency.
     pub turnover: Option<f64>,
     /// Fees and slippage.
     pub costs: f64,
-    /// Mean over the days of gross exposure over portfolio value.
+    /// Mean over the days before an insolvency of gross exposure over portfolio value.
     pub exposure: Option<f64>,
 }
 
-/// Computes the metrics of a period. Those that come from returns are `None` where the portfolio
-/// was not above zero before the last close.
+/// Computes the metrics of a period. Those that come from returns are `None` where the portfolio was not
+/// above zero to begin with. An insolvency ends the returns: what was lost in all, and the deepest fall, are
+/// those of the whole period.
 #[must_use]
 pub fn period_metrics(input: &PeriodInput<'_>) -> PeriodMetrics {
     let values: Vec<f64> = input.days.iter().map(|day| day.portfolio_value.to_f64()).collect();
-    let series = returns::daily_returns(input.initial.to_f64(), &values);
+    let initial = input.initial.to_f64();
+    let series = returns::daily_returns(initial, &values);
+    let ruin = input.days.iter().position(|day| !day.portfolio_value.is_positive());
+    let solvent = ruin.unwrap_or(values.len());
     let of = |metric: &dyn Fn(&[f64]) -> Option<f64>| series.as_deref().and_then(metric);
     let (free, year) = (input.risk_free_a_day, f64::from(input.days_a_year));
+    let deepest = |r: &[f64]| match ruin {
+        Some(_) => returns::deepest_fall(initial, &values),
+        None => returns::max_drawdown(r),
+    };
     PeriodMetrics {
         days: input.days.len(),
         days_a_year: input.days_a_year,
-        total_return: of(&returns::total_return),
+        insolvent_on: ruin.map(|at| input.days[at].day),
+        total_return: of(&|r| match (ruin, values.last()) {
+            (Some(_), Some(last)) => finite(last / initial - 1.0),
+            _ => returns::total_return(r),
+        }),
         annualised_return: of(&|r| returns::annualised_return(r, year)),
         volatility: of(&|r| returns::annualised_volatility(r, year)),
         sharpe: of(&|r| returns::sharpe(r, free, year)),
         sortino: of(&|r| returns::sortino(r, free, year)),
-        max_drawdown: of(&returns::max_drawdown),
-        calmar: of(&|r| returns::calmar(r, year)),
+        max_drawdown: of(&|r| deepest(r)),
+        calmar: of(&|r| {
+            let deepest = deepest(r).filter(|deepest| *deepest < 0.0)?;
+            finite(returns::annualised_return(r, year)? / deepest.abs())
+        }),
         win_rate: win_rate(input.closed_pnl),
-        turnover: turnover(input.fills, &values),
+        turnover: turnover(input.fills, &values[..solvent]),
         costs: input.fills.iter().map(|fill| fill.fee.to_f64() + fill.slippage.to_f64()).sum(),
-        exposure: exposure(input.days),
+        exposure: exposure(&input.days[..solvent]),
     }
 }
 

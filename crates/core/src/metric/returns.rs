@@ -4,18 +4,22 @@
 //! for a market that never closes.
 
 /// Daily returns of a series of closing values: each over the one before, the first over `initial`,
-/// so that a loss on the first day counts. `None` where a value to divide by is not above zero, or a
-/// value is not finite.
+/// so that a loss on the first day counts. The series ends with the day of a ruin, the first whose value
+/// is zero or below: its return is -1 or less, and no later one has a meaning. `None` where `initial` is not
+/// above zero, or a value is not finite.
 #[must_use]
 pub fn daily_returns(initial: f64, values: &[f64]) -> Option<Vec<f64>> {
+    if !initial.is_finite() || initial <= 0.0 || values.iter().any(|value| !value.is_finite()) {
+        return None;
+    }
     let mut before = initial;
     let mut returns = Vec::with_capacity(values.len());
     for &value in values {
-        if !value.is_finite() || !before.is_finite() || before <= 0.0 {
-            return None;
-        }
         returns.push(value / before - 1.0);
         before = value;
+        if value <= 0.0 {
+            break;
+        }
     }
     Some(returns)
 }
@@ -26,14 +30,15 @@ pub fn total_return(returns: &[f64]) -> Option<f64> {
     if returns.is_empty() { None } else { finite(growth(returns) - 1.0) }
 }
 
-/// `product(1 + r) ^ (days_a_year / n) - 1`. `None` without returns, or where everything and more was lost.
+/// `product(1 + r) ^ (days_a_year / n) - 1`, and -1 where everything and more was lost. `None` without
+/// returns.
 #[must_use]
 pub fn annualised_return(returns: &[f64], days_a_year: f64) -> Option<f64> {
-    let growth = growth(returns);
-    // An even power would make a fortune of a debt.
-    if returns.is_empty() || growth < 0.0 {
+    if returns.is_empty() {
         return None;
     }
+    // An even power would make a fortune of a debt.
+    let growth = growth(returns).max(0.0);
     finite(growth.powf(days_a_year / returns.len() as f64) - 1.0)
 }
 
@@ -94,6 +99,16 @@ pub fn max_drawdown(returns: &[f64]) -> Option<f64> {
 pub fn calmar(returns: &[f64], days_a_year: f64) -> Option<f64> {
     let deepest = max_drawdown(returns).filter(|deepest| *deepest < 0.0)?;
     finite(annualised_return(returns, days_a_year)? / deepest.abs())
+}
+
+/// The deepest fall from a peak of a series of values, `initial` among them. `None` without values.
+pub(super) fn deepest_fall(initial: f64, values: &[f64]) -> Option<f64> {
+    let (mut peak, mut deepest) = (initial, 0.0_f64);
+    for value in values {
+        peak = peak.max(*value);
+        deepest = deepest.min((value - peak) / peak);
+    }
+    if values.is_empty() { None } else { finite(deepest) }
 }
 
 fn growth(returns: &[f64]) -> f64 {

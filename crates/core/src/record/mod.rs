@@ -17,8 +17,8 @@ pub use memory::{
     GivenKind, GivenRow, ReflectionRow, RoundRow, Source, VectorRow,
 };
 pub use rows::{
-    CloseSession, ExposureRow, HoldingRow, Implied, MessageRow, OrderRow, PositionRow, SnapshotRow,
-    StartingPosition,
+    ActionTerms, CloseSession, ExposureRow, HoldingRow, Implied, MessageRow, OrderRow, PositionRow,
+    SnapshotRow, StartingPosition,
 };
 pub use write::{
     AgentState, AttemptEnd, Commit, Intent, NewSession, OpenedSession, ReusedFrom, ReusedSession, Spent,

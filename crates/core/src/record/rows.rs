@@ -47,18 +47,20 @@ pub struct MessageRow {
 }
 
 /// A row of `positions`: one action and what it left.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PositionRow {
     /// From 1 in a session.
     pub action_id: u64,
-    /// `buy`, `sell`, `short`, `cover`, `stop`, `target`, `liquidation`, `split`, `dividend` or
-    /// `no_trade`.
+    /// `buy`, `sell`, `short`, `cover`, `stop`, `target`, `liquidation`, `split`, `dividend`,
+    /// `financing` or `no_trade`.
     pub action_type: String,
     /// The instrument; `None` for `no_trade`.
     pub symbol: Option<Symbol>,
-    /// Units traded, or the holding that a split or dividend met; never negative.
+    /// Units traded; of a split the units held after it, of a dividend and of financing the units held,
+    /// below zero for a short position.
     pub amount: Quantity,
-    /// Price of one unit, the dividend of one share, or a split's ratio; `None` for `no_trade`.
+    /// Price of one unit, the dividend of one share, the charge per unit, or what one share is worth after
+    /// a split; `None` for `no_trade`.
     pub price: Option<Price>,
     /// Cash after it.
     pub cash: Money,
@@ -68,6 +70,41 @@ pub struct PositionRow {
     pub daily_profit: Option<Money>,
     /// The same in percent.
     pub daily_return_pct: Option<Decimal>,
+    /// What else a recomputation needs.
+    #[serde(flatten)]
+    pub terms: ActionTerms,
+}
+
+/// What an action was, besides its amount and price. Records of rules version 1 have none of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ActionTerms {
+    /// The order that a fill belongs to; `None` of a stop, a target and a liquidation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order_id: Option<String>,
+    /// Fee of a fill.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fee: Option<Money>,
+    /// Cost of a fill's slippage, which is in the price already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slippage: Option<Money>,
+    /// What a closing fill, or the cash for a fraction of a share, realised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub realised_pnl: Option<Money>,
+    /// Leverage of the position that a fill is about, 1 for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leverage: Option<Decimal>,
+    /// The stop in force after a fill; of one that closes, the stop that it had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Price>,
+    /// The target in force after a fill; of one that closes, the target that it had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<Price>,
+    /// New shares for one old share, of a split.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<Decimal>,
+    /// The calendar nights that financing pays for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nights: Option<u32>,
 }
 
 /// A row of `orders`: what became of an order.

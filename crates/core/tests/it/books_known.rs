@@ -1,7 +1,7 @@
 //! Known answers: numbers worked out by hand or known from elsewhere.
 
-use crate::books_support::{day, dec, money, order, price, prices, quantity, trade, us};
-use papertape_core::broker::{ActionType, Books, MarketProfile, Side, close, pre};
+use crate::books_support::{close, day, dec, money, order, price, prices, quantity, trade, us};
+use papertape_core::broker::{ActionType, Books, MarketProfile, Side, pre};
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{Account, CorporateAction, CorporateActionKind, LedgerEvent};
 use papertape_core::money::Money;

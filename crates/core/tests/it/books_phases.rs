@@ -1,9 +1,11 @@
 //! The phases of a day, each driven with prices that make it act.
 
-use crate::books_support::{bars, check, day, dec, lender, money, order, price, prices, quantity, trade, us};
+use crate::books_support::{
+    bars, check, close, day, dec, lender, money, order, price, prices, quantity, trade, us,
+};
 use papertape_core::broker::{
-    ActionType, BookEntry, Books, FillModel, MarketProfile, PendingOrder, RejectCode, Side, Submission, bar,
-    close, expire, pre, submit,
+    self, ActionType, BookEntry, Books, FillModel, MarketProfile, PendingOrder, RejectCode, Side, Submission,
+    bar, expire, pre, submit,
 };
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind, FillCause, LedgerError, LedgerEvent};
@@ -83,8 +85,8 @@ fn gaps_fill_at_the_open_in_the_pre_phase() {
     }
 }
 
-/// A leveraged position is lost when its loss reaches its margin; a gap can cost more, and what no
-/// margin covers is a recorded call.
+/// A leveraged position is lost when its loss reaches its margin, and costs no more where a gap went
+/// beyond.
 #[test]
 fn a_position_is_liquidated_when_its_margin_is_lost() {
     let mut books = lender("1000");
@@ -102,9 +104,9 @@ fn a_position_is_liquidated_when_its_margin_is_lost() {
     trade(&mut books, day(D1), "100", long);
     let out = pre(&mut books, day(D2), &prices(&[("X", "80")]), &prices(&[]), &[]).expect("a day");
     assert_eq!(out.entries[0].action_type, Some(ActionType::Liquidation));
-    assert_eq!(out.entries[0].cash, money("-1000"), "the gap took the margin twice over");
-    let call = out.entries[1].event.clone();
-    assert_eq!(call, Some(LedgerEvent::MarginCall { day: day(D2), shortfall: money("1000") }));
+    assert_eq!(out.entries[0].cash, money("0"), "the gap took the margin and no more");
+    let fill = out.entries[0].fill().expect("a fill");
+    assert_eq!((fill.price, fill.slippage), (price("90"), money("0")), "where the margin was lost");
 }
 
 /// A dividend that a short cannot pay is a call, recorded at once and covered the next morning.
@@ -259,10 +261,11 @@ fn a_close_compares_with_the_close_before() {
     assert!(again.is_err() && books == before, "a day's actions happen once");
 }
 
-/// 3 basis points a day for the loan, over a weekend three days' worth.
+/// 3 basis points a night for the loan: what is bought on Friday pays for three, and what is sold at
+/// Monday's open has paid for them.
 #[test]
-fn loans_are_charged_by_the_calendar_day() {
-    let mut books = lender("1000");
+fn loans_are_charged_for_the_nights_until_the_next_trading_day() {
+    let mut books = lender("2000");
     let mut profile = serde_json::to_value(&books).expect("JSON");
     profile["profile"]["financing_bps_a_year"] = "1095".into();
     books = serde_json::from_value(profile).expect("books");
@@ -270,15 +273,106 @@ fn loans_are_charged_by_the_calendar_day() {
     (long.leverage, long.stop) = (Some(dec("5")), Some(price("98")));
     trade(&mut books, day(D1), "100", long);
     let marks = prices(&[("X", "100")]);
-    for (on, charge) in [(D1, "1.2"), (D2, "1.2"), (D3, "3.6")] {
-        let end = close(&mut books, day(on), &marks).expect("a close");
-        let charged = end.entries.iter().find_map(|entry| match &entry.event {
-            Some(LedgerEvent::Financing { amount, .. }) => Some(*amount),
-            _ => None,
-        });
-        assert_eq!(charged, Some(money(charge)), "{on}");
+    for (on, next, nights, charge) in [(D1, D2, 1, "1.2"), (D2, D3, 3, "3.6")] {
+        pre(&mut books, day(on), &marks, &marks, &[]).expect("a day");
+        let end = broker::close(&mut books, day(on), day(next), &marks).expect("a close");
+        let row = end.entries.iter().find(|entry| entry.action_type == Some(ActionType::Financing));
+        let row = row.expect("a charge is a row");
+        let unit = money(charge).0 / dec("50");
+        assert_eq!((row.amount, row.price), (Some(quantity("50")), Some(papertape_core::money::Price(unit))));
+        let expected = LedgerEvent::Financing {
+            day: day(on),
+            symbol: Symbol::new("X"),
+            amount: money(charge),
+            nights: Some(nights),
+            unit: Some(papertape_core::money::Price(unit)),
+        };
+        assert_eq!(row.event, Some(expected), "{on}");
+        assert_eq!(row.action_id, Some(end.last_action_id), "it is the day's last row");
     }
-    assert_eq!(books.account().cash(), money("-4006"));
+    let sell = order(&mut books, Side::Sell, "X", "50");
+    pre(&mut books, day(D3), &marks, &marks, &[]).expect("a day");
+    trade(&mut books, day(D3), "100", sell);
+    let end = close(&mut books, day(D3), &marks).expect("a close");
+    assert!(end.entries.iter().all(|entry| entry.action_type != Some(ActionType::Financing)));
+    assert_eq!(books.account().cash(), money("1995.2"));
+}
+
+/// Nights that no close has paid for, because the exchange opened later than it was thought to, are charged
+/// before the next open, and none is charged twice.
+#[test]
+fn nights_that_are_still_owed_are_charged_before_the_open() {
+    let mut books = lender("1000");
+    let mut stored = serde_json::to_value(&books).expect("JSON");
+    stored["profile"]["financing_bps_a_year"] = "1095".into();
+    books = serde_json::from_value(stored).expect("books");
+    let mut long = order(&mut books, Side::Buy, "X", "50");
+    (long.leverage, long.stop) = (Some(dec("5")), Some(price("98")));
+    trade(&mut books, day(D1), "100", long);
+    let marks = prices(&[("X", "100")]);
+    let nights = |entries: &[BookEntry]| -> Vec<u32> {
+        let of = |entry: &BookEntry| match entry.event {
+            Some(LedgerEvent::Financing { nights, .. }) => nights,
+            _ => None,
+        };
+        entries.iter().filter_map(of).collect()
+    };
+    let end = broker::close(&mut books, day(D1), day(D2), &marks).expect("a close");
+    assert_eq!(nights(&end.entries), [1]);
+    let out = pre(&mut books, day(D3), &marks, &marks, &[]).expect("a day");
+    assert_eq!(nights(&out.entries), [3], "from the second to the sixth but for the night that was paid");
+    // The exchange opened sooner than it was thought to.
+    let end = broker::close(&mut books, day(D3), day("2020-01-09"), &marks).expect("a close");
+    assert_eq!(nights(&end.entries), [3]);
+    let out = pre(&mut books, day("2020-01-07"), &marks, &marks, &[]).expect("a day");
+    assert_eq!(nights(&out.entries), [0_u32; 0]);
+    let end = broker::close(&mut books, day("2020-01-07"), day("2020-01-10"), &marks).expect("a close");
+    assert_eq!(nights(&end.entries), [1]);
+}
+
+/// An account of which nothing is left says so, closes what it holds at the next open, and trades no more.
+#[test]
+fn an_insolvent_account_trades_no_more() {
+    let mut books = us("1000");
+    let short = order(&mut books, Side::Short, "X", "8");
+    trade(&mut books, day(D1), "100", short);
+    let buy = order(&mut books, Side::Buy, "Y", "10");
+    trade(&mut books, day(D1), "10", buy);
+    let marks = prices(&[("X", "100"), ("Y", "10")]);
+    close(&mut books, day(D1), &marks).expect("a close");
+    // The gap takes 2,400 where 1,000 was.
+    let opens = prices(&[("X", "400"), ("Y", "10")]);
+    let out = pre(&mut books, day(D2), &opens, &prices(&[]), &[]).expect("a day");
+    let found = books.account().insolvency().expect("it is named");
+    assert_eq!((found.since, found.loss, found.owed), (day(D2), money("2400"), money("1400")));
+    let causes: Vec<FillCause> =
+        out.entries.iter().filter_map(|entry| entry.fill().map(|fill| fill.cause)).collect();
+    assert_eq!(causes, [FillCause::Liquidation; 2], "the short, and then what is left");
+    assert!(books.account().positions().is_empty());
+    let again = order(&mut books, Side::Buy, "Y", "1");
+    let rejection = check(&books, day(D2), "10", again).expect_err("nothing can be traded");
+    assert_eq!((rejection.code, rejection.numbers["owed"]), (RejectCode::Insolvent, dec("1400")));
+    let end = close(&mut books, day(D2), &opens).expect("a close");
+    assert_eq!((end.insolvency, end.portfolio_value), (Some(found), money("-1400")));
+    assert_eq!(end.daily_return_pct, Some(dec("-240")), "the day of the ruin has a return");
+    pre(&mut books, day(D3), &opens, &opens, &[]).expect("a day");
+    let end = close(&mut books, day(D3), &opens).expect("a close");
+    assert_eq!((end.insolvency, end.daily_profit, end.daily_return_pct), (Some(found), money("0"), None));
+
+    // At the close: what is held then is closed at the next open, and orders that wait are refused.
+    let mut books = model(FillModel::NextOpen);
+    place(&mut books, Side::Short, "10", "80");
+    pre(&mut books, day(D2), &prices(&[("X", "80")]), &prices(&[]), &[]).expect("a day");
+    let waits = place(&mut books, Side::Cover, "10", "80");
+    let end = close(&mut books, day(D2), &prices(&[("X", "190")])).expect("a close");
+    assert_eq!(end.insolvency.map(|found| found.owed), Some(money("100")));
+    assert_eq!(end.snapshots.len(), 1);
+    let out = pre(&mut books, day(D3), &prices(&[("X", "100")]), &prices(&[]), &[]).expect("a day");
+    assert_eq!(out.rejections[0].code, RejectCode::Insolvent);
+    assert_eq!(out.rejections[0].order(), Some(&waits.order));
+    assert_eq!(told(&out.entries), [(Some(ActionType::Liquidation), Some(price("100")))]);
+    let end = close(&mut books, day(D3), &prices(&[])).expect("a close");
+    assert!(end.insolvency.is_some() && end.portfolio_value.is_positive(), "it is final");
 }
 
 /// A stop on the day of a T+1 purchase cannot sell; the next day it does.

@@ -1,9 +1,9 @@
 //! Properties of the books over random days: gaps, splits, dividends, stops, shorts, leverage.
 
-use crate::books_support::{dec, money};
+use crate::books_support::{close, dec, money};
 use papertape_core::broker::{
     BookEntry, Books, FillModel, MarketProfile, Ohlc, Order, Quote, Side, StopChange, Submission,
-    SubmitError, approve, approve_stops, bar, change_stops, close, pre, submit,
+    SubmitError, approve, approve_stops, bar, change_stops, pre, submit,
 };
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{
@@ -148,6 +148,11 @@ impl Shadow {
             }
             Some(LedgerEvent::Dividend { symbol, amount, .. }) => self.cash += self.held[symbol] * amount.0,
             Some(LedgerEvent::Financing { amount, .. }) => self.cash -= amount.0,
+            Some(LedgerEvent::Insolvency { loss, owed, .. }) => {
+                prop_assert!(self.value() <= Decimal::ZERO, "insolvent with {}", self.value());
+                prop_assert_eq!(owed.0, -self.value());
+                prop_assert!(loss.0 >= owed.0, "what is owed was lost");
+            }
             Some(LedgerEvent::MarginCall { .. } | LedgerEvent::StopChange { .. }) | None => {}
         }
         self.realised += entry.realised().map_or(Decimal::ZERO, |realised| realised.pnl.0);
@@ -437,7 +442,7 @@ fn the_random_days_reach_everything() {
     use proptest::strategy::ValueTree as _;
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    for _ in 0..500 {
+    for _ in 0..1000 {
         let input = (a_profile(), some_days()).new_tree(&mut runner).expect("a case").current();
         let world = run(input.0, &input.1).expect("the properties hold");
         for event in &world.shadow.events {

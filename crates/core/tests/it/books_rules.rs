@@ -194,7 +194,6 @@ fn the_stop_rule_names_the_largest_distance() {
         (Side::Short, "5", Some("10.1"), Some("-1"), RejectCode::TargetWrongSide),
         (Side::Buy, "5", Some("9.79"), None, RejectCode::StopTooFar),
         (Side::Short, "5", Some("10.21"), None, RejectCode::StopTooFar),
-        (Side::Buy, "1", Some("8.99"), None, RejectCode::StopTooFar),
     ];
     for (side, leverage, stop, target, expected) in cases {
         let mut order = order(&mut books, side, "X", "10");
@@ -202,6 +201,11 @@ fn the_stop_rule_names_the_largest_distance() {
         order.stop = stop.map(price);
         order.target = target.map(price);
         assert_eq!(code(&books, "10", order), expected, "{side} x{leverage} stop {stop:?} target {target:?}");
+    }
+    for (side, stop) in [(Side::Buy, "0.01"), (Side::Short, "99")] {
+        let mut unleveraged = order(&mut books, side, "X", "10");
+        unleveraged.stop = Some(price(stop));
+        check(&books, day(DAY), "10", unleveraged).expect("without leverage a stop is anywhere on its side");
     }
     let mut buy = order(&mut books, Side::Buy, "X", "10");
     buy.leverage = Some(dec("3"));

@@ -1,10 +1,11 @@
 //! What the tests of the books share.
 
 use papertape_core::broker::{
-    Approved, BookEntry, Books, MarketProfile, Ohlc, Order, Quote, Rejection, Side, Submission, approve,
-    submit,
+    self, Approved, BookEntry, Books, DayEnd, MarketProfile, Ohlc, Order, Quote, Rejection, Side, Submission,
+    approve, submit,
 };
 use papertape_core::id::Symbol;
+use papertape_core::ledger::LedgerError;
 use papertape_core::money::{Money, Price, Quantity};
 use papertape_core::time::{Date, parse_date};
 use rust_decimal::Decimal;
@@ -51,6 +52,15 @@ pub(crate) fn lender(cash: &str) -> Books {
     profile.slippage_bps = Decimal::ZERO;
     profile.financing_bps_a_year = Decimal::ZERO;
     Books::new("ada", profile, money(cash))
+}
+
+/// A close on a day after which the exchange opens on the next one.
+pub(crate) fn close(
+    books: &mut Books,
+    on: Date,
+    closes: &BTreeMap<Symbol, Price>,
+) -> Result<DayEnd, LedgerError> {
+    broker::close(books, on, on.tomorrow().expect("a day"), closes)
 }
 
 pub(crate) fn order(books: &mut Books, side: Side, symbol: &str, amount: &str) -> Order {

@@ -2,6 +2,7 @@
 
 mod action;
 mod books_known;
+mod books_margin;
 mod books_phases;
 mod books_properties;
 mod books_rules;

@@ -1,7 +1,7 @@
 //! Trading hours follow the exchange's clock, whatever the machine's files say.
 
 use jiff::civil::time;
-use papertape_core::market::{BuildError, TradingHours};
+use papertape_core::market::{BuildError, Dataset, DatasetBuilder, TradingHours};
 use papertape_core::time::{Date, Timestamp};
 
 #[track_caller]
@@ -38,4 +38,31 @@ fn any_zone_of_the_database_has_hours() {
     let error = TradingHours::new("Mars/Olympus", time(9, 0, 0, 0), time(10, 0, 0, 0));
     let error = error.expect_err("no such zone");
     assert_eq!(error, BuildError::Zone { zone: "Mars/Olympus".into() });
+}
+
+fn of_days(days: &[&str]) -> Dataset {
+    let mut builder = DatasetBuilder::new("calendar", TradingHours::US_ZONE);
+    let hours = TradingHours::us_equity();
+    for date in days {
+        builder.day(hours.day(date.parse().expect("a date")).expect("a day")).expect("it is new");
+    }
+    builder.build().expect("a dataset")
+}
+
+// Goal: the next trading day is the calendar's; behind its end, the weekdays on which the exchange has traded
+// of late say it, weekends or not.
+#[test]
+fn the_next_trading_day_is_the_calendars() {
+    let next =
+        |days: &[&str], date: &str| of_days(days).next_trading_day(date.parse().expect("a date")).to_string();
+    let week =
+        ["2012-10-15", "2012-10-22", "2012-10-23", "2012-10-24", "2012-10-25", "2012-10-26", "2012-10-31"];
+    assert_eq!(next(&week, "2012-10-25"), "2012-10-26");
+    assert_eq!(next(&week, "2012-10-26"), "2012-10-31", "the storm is in the calendar");
+    assert_eq!(next(&week, "2012-10-31"), "2012-11-01", "behind the end");
+    assert_eq!(next(&week[..6], "2012-10-26"), "2012-10-29", "over the weekend");
+    let always =
+        ["2024-03-01", "2024-03-02", "2024-03-03", "2024-03-04", "2024-03-05", "2024-03-06", "2024-03-07"];
+    assert_eq!(next(&always, "2024-03-08"), "2024-03-09");
+    assert_eq!(next(&always[..1], "2024-03-01"), "2024-03-02", "one day says nothing of the others");
 }

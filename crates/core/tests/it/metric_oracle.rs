@@ -2,7 +2,7 @@
 
 use papertape_core::broker::MarketProfile;
 use papertape_core::metric::{
-    DayValue, PeriodInput, TradedAmount, annualised_return, daily_returns, downside_risk, period_metrics,
+    DayValue, PeriodInput, TradedAmount, daily_returns, downside_risk, period_metrics,
 };
 use papertape_core::money::Money;
 use papertape_core::time::Date;
@@ -84,9 +84,50 @@ fn nothing_is_made_up() {
     assert_eq!((none.total_return, none.sharpe, none.win_rate), (None, None, None));
     assert_eq!((none.turnover, none.exposure, none.max_drawdown), (None, None, None));
     assert_eq!(daily_returns(0.0, &[1.0]), None);
-    assert_eq!(daily_returns(1.0, &[-1.0, 2.0]), None, "a return on debt says nothing");
+    assert_eq!(daily_returns(1.0, &[-1.0, 2.0]), Some(vec![-2.0]), "a return on debt says nothing");
     assert_eq!(daily_returns(1.0, &[f64::NAN]), None);
-    assert_eq!(annualised_return(&[-3.0], 252.0), None, "more than everything was lost");
+}
+
+/// Goal: a ruin is named and has figures. The expected values are worked out by hand: 100, 120, -30, -40.
+#[test]
+fn a_ruin_is_named_and_has_figures() {
+    let values = [Money::from(120), Money::from(-30), Money::from(-40)];
+    let days = days(&values, Money::from(60));
+    let fill = TradedAmount { notional: Money::from(60), fee: Money::from(1), slippage: Money::ZERO };
+    let of = |initial: i64, days: &[DayValue]| {
+        period_metrics(&PeriodInput {
+            initial: Money::from(initial),
+            days,
+            fills: &[fill],
+            closed_pnl: &[],
+            risk_free_a_day: 0.0,
+            days_a_year: 252,
+        })
+    };
+    let metrics = of(100, &days);
+    let near =
+        |value: Option<f64>, expected: f64| value.is_some_and(|value| (value - expected).abs() < 1e-12);
+    assert_eq!((metrics.days, metrics.insolvent_on), (3, Some(days[1].day)));
+    assert!(near(metrics.total_return, -1.4), "of the whole period: {metrics:?}");
+    assert!(near(metrics.annualised_return, -1.0), "nobody loses more than everything twice: {metrics:?}");
+    assert!(near(metrics.max_drawdown, -160.0 / 120.0) && near(metrics.calmar, -0.75), "{metrics:?}");
+    // Returns of 0.2 and -1.25: their deviation is 1.45 / sqrt(2).
+    assert!(near(metrics.volatility, 1.45 / 2_f64.sqrt() * 252_f64.sqrt()), "{metrics:?}");
+    assert!(metrics.sharpe.is_some_and(|sharpe| sharpe < 0.0) && metrics.sortino.is_some(), "{metrics:?}");
+    assert!(
+        near(metrics.exposure, 0.5) && near(metrics.turnover, 0.5),
+        "of the first day alone: {metrics:?}"
+    );
+
+    let nothing_left = of(100, &days[..1]);
+    assert_eq!(nothing_left.insolvent_on, None);
+    let at_zero = [DayValue { portfolio_value: Money::ZERO, ..days[0] }];
+    let zero = of(100, &at_zero);
+    assert_eq!((zero.insolvent_on, zero.total_return), (Some(days[0].day), Some(-1.0)));
+    assert!(near(zero.annualised_return, -1.0) && near(zero.max_drawdown, -1.0), "{zero:?}");
+    assert_eq!((zero.exposure, zero.turnover, zero.volatility), (None, None, None));
+    let after = of(-30, &days[2..]);
+    assert_eq!((after.total_return, after.max_drawdown, after.insolvent_on), (None, None, Some(days[2].day)));
 }
 
 #[test]

@@ -239,8 +239,7 @@ fn position() -> PositionRow {
         price: Some(Price(Decimal::from(500))),
         cash: Money(Decimal::from(99_500)),
         portfolio_value: Money(Decimal::from(100_000)),
-        daily_profit: None,
-        daily_return_pct: None,
+        ..PositionRow::default()
     }
 }
 

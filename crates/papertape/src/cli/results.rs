@@ -103,6 +103,14 @@ fn print_day(result: &DayResult) -> Result<()> {
     if let Some(reason) = &result.provenance.point_in_time_reason {
         say(format_args!("  point in time unverified: {}", reason.sentence()))?;
     }
+    if let Some(end) = &result.insolvent {
+        say(format_args!(
+            "  INSOLVENT since {}: lost {}, {} below zero; trading has stopped",
+            end.since,
+            money(end.loss),
+            money(end.owed)
+        ))?;
+    }
     let mut rows = table(["  action", "symbol", ">quantity", ">price", ">fee", ">realised", ">cash after"]);
     for trade in &result.trades {
         rows.add_row([
@@ -119,6 +127,20 @@ fn print_day(result: &DayResult) -> Result<()> {
         say("  no trades")?;
     } else {
         say(text_of(&rows))?;
+    }
+    for charged in &result.financing {
+        let nights = charged.nights.map_or(String::new(), |nights| format!(" for {nights} nights"));
+        say(format_args!(
+            "  financing {}{nights}: {} held at {} each",
+            charged.symbol, charged.quantity, charged.price
+        ))?;
+    }
+    for waits in &result.pending_orders {
+        let at = waits.fills_at.as_deref().map_or("its price", |at| match at {
+            "next_open" => "the next open",
+            other => other,
+        });
+        say(format_args!("  pending {} {} {}: waits for {at}", waits.side, waits.quantity, waits.symbol))?;
     }
     for refused in &result.rejections {
         let why = refused.message.as_deref().or(refused.code.as_deref()).unwrap_or("no reason");

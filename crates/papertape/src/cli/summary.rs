@@ -1,7 +1,7 @@
 //! What a job came to, as a table: an agent a line, beside what doing nothing would have come to.
 
 use super::failure::of_view;
-use super::output::{count, percent, say, table, terminal_width, text_of, two, width, wrap};
+use super::output::{count, money, percent, say, table, terminal_width, text_of, two, width, wrap};
 use crate::app::App;
 use crate::view::{self, BaselineResult, RangeResult, ResultsAnswer, ResultsQuery, ViewError};
 use anyhow::Result;
@@ -62,6 +62,14 @@ pub(super) fn print(lines: &[Line]) -> Result<()> {
         ));
         let named = [("Buy & hold", &both.buy_and_hold), ("Equal weights", &both.equal_weight)];
         below.extend(named.into_iter().filter_map(|(name, baseline)| underinvested(name, baseline)));
+    }
+    for (model, end) in lines.iter().filter_map(|line| Some((&line.result.model, line.result.insolvent?))) {
+        below.push(format!(
+            "{model} is insolvent since {}: it lost {} and is {} below zero. Trading has stopped.",
+            end.since,
+            money(end.loss),
+            money(end.owed)
+        ));
     }
     if lines.iter().any(|line| line.result.is_llm == Some(false)) {
         below.push(HOUSE.to_owned());

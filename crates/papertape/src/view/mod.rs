@@ -83,9 +83,10 @@ pub use reasoning::{
 pub(crate) use results::is_full_research;
 pub use results::{
     BaselineResult, Baselines, CorporateActionAnswer, DailyMetrics, DailyPortfolioValue, DayMetadata,
-    DayReasoning, DayResult, DayResults, DecisionAnswer, DoneBefore, FinalPosition, FullResearch,
-    HeldAtClose, Holding, KeptResults, Metrics, NeighbourAnswer, OrderPlaceAnswer, PointInTimeReason,
-    Provenance, RangeProvenance, RangeReasoning, RangeResult, RangeResults, ReasoningLevel, RecordedAnswer,
+    DayReasoning, DayResult, DayResults, DecisionAnswer, DoneBefore, FinalPosition, FinancingAnswer,
+    FullResearch, HeldAtClose, Holding, InsolvencyAnswer, KeptResults, Metrics, NeighbourAnswer,
+    OrderPlaceAnswer, PendingOrderAnswer, PointInTimeReason, PositionSnapshotAnswer, Provenance,
+    RangeProvenance, RangeReasoning, RangeResult, RangeResults, ReasoningLevel, RecordedAnswer,
     RecordedDifference, RecordedRefusal, Rejected, ResultsAnswer, ResultsQuery, SessionHeadAnswer, Span,
     StartingHoldings, Trade, ValueAtClose, results, session_head,
 };

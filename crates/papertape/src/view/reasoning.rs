@@ -91,13 +91,14 @@ pub struct SessionAnswer {
 pub struct PositionAnswer {
     /// From 1 in a session.
     pub action_id: u64,
-    /// `buy`, `sell`, `short`, `cover`, `stop`, `target`, `liquidation`, `split`, `dividend` or `no_trade`.
+    /// `buy`, `sell`, `short`, `cover`, `stop`, `target`, `liquidation`, `split`, `dividend`, `financing` or
+    /// `no_trade`.
     pub action_type: String,
     /// The instrument; `null` for `no_trade`.
     pub symbol: Option<String>,
-    /// Units.
+    /// Units; of a split, a dividend and financing the units held, below zero for a short position.
     pub amount: f64,
-    /// Price of one unit, the dividend of one share; `null` for `no_trade`.
+    /// Price of one unit, the dividend of one share, the charge per unit; `null` for `no_trade`.
     pub price: Option<f64>,
     /// Cash after it.
     pub cash_after: f64,

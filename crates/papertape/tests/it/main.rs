@@ -70,6 +70,7 @@ mod memory_search;
 mod metrics;
 mod otlp;
 mod point_in_time;
+mod recompute;
 mod redaction;
 mod redaction_assistant;
 mod redaction_support;

@@ -141,6 +141,66 @@ async fn a_position_is_remembered(place: Place) {
     assert_eq!(trades["count"], 2);
 }
 
+/// Goal: an archive follows its trader over the jobs that continue one another, is one however often it is
+/// made, and stands in the place of the earlier jobs' archives.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_archive_follows_its_trader() {
+    let server = ModelServer::answering(|body| {
+        let messages = body["messages"].as_array().cloned().unwrap_or_default();
+        let done = messages.iter().filter(|message| message["role"] == "tool").count();
+        let order = |name: &str| {
+            ScriptedAnswer::call(name, name, &json!({ "symbol": "AAPL", "quantity": 1 }).to_string())
+        };
+        let sold = ["2012-09-25", "2012-09-27", "2012-10-01", "2012-10-03"];
+        let trades = sold.iter().any(|day| first_text(body).contains(&format!("today's ({day})")));
+        match (trades, done) {
+            (true, 0) => order("buy"),
+            (true, 1) => order("sell"),
+            _ if first_text(body).starts_with("Reflect on") => answer(body),
+            _ => ScriptedAnswer::text("Nothing more to do. <FINISH_SIGNAL>"),
+        }
+    })
+    .await;
+    let dir = tempfile::tempdir().expect("a directory");
+    let app = open(&Place::Sqlite(dir.path().join("papertape.db")), &server).await;
+    let router = api::router(app.clone());
+    let compacted = async || {
+        let query = papertape::view::MemoryQuery::default();
+        let quarter = papertape_agents::memory::periods::Period::Quarter;
+        for _ in 0..2 {
+            papertape::view::memory_compact(&app, query.clone(), quarter).await.expect("folds");
+        }
+        let archives = get(&router, "/memory/archives").await;
+        let of = |archive: &Value| {
+            (archive["job_id"].clone(), archive["body"]["period"].clone(), archive["body"]["trades"].clone())
+        };
+        items(&archives, "archives").iter().map(of).collect::<Vec<_>>()
+    };
+    let span = |start: Option<(i8, i8)>, (month, day): (i8, i8)| Request {
+        start_date: start.map(|(month, day)| jiff::civil::date(2012, month, day)),
+        end_date: Some(jiff::civil::date(2012, month, day)),
+        ..request((1, 2))
+    };
+    let folded = |job: &papertape_core::id::JobId, trades: u64| {
+        vec![(json!(job.as_str()), json!("2012-Q3"), json!(trades))]
+    };
+
+    let first = queue(&app, span(Some((9, 24)), (9, 26))).await;
+    completed(&run(&app.services, &first).await.expect("claims"));
+    assert_eq!(compacted().await, [], "its period is not over");
+    let second = queue(&app, span(None, (10, 1))).await;
+    completed(&run(&app.services, &second).await.expect("claims"));
+    assert_eq!(compacted().await, folded(&second, 2), "the trade of each job");
+    let third = queue(&app, span(None, (10, 4))).await;
+    completed(&run(&app.services, &third).await.expect("claims"));
+    assert_eq!(compacted().await, folded(&third, 2), "in the place of the second job's");
+    // Who only has its memory from another job leaves that one's archive alone.
+    let other = Request { memory_from: Some(third.clone()), ..span(Some((10, 5)), (10, 5)) };
+    let other = queue(&app, other).await;
+    completed(&run(&app.services, &other).await.expect("claims"));
+    assert_eq!(compacted().await, folded(&third, 2), "it has closed no trade of its own");
+}
+
 /// What the model says: made of the request alone.
 pub(crate) fn answer(body: &Value) -> ScriptedAnswer {
     let first = first_text(body);

@@ -190,16 +190,26 @@ impl Store {
         .await
     }
 
-    /// Keeps folded reflections; those of the same period are replaced.
+    /// Stores folded reflections in the place of all those of these jobs, agents and lengths, in one
+    /// transaction.
     ///
     /// # Errors
     /// A database that fails.
-    pub async fn keep_archives(&self, rows: Vec<ArchiveRow>) -> Result<(), StoreError> {
-        let rows = Arc::new(rows);
+    pub async fn keep_archives(
+        &self,
+        replaced: Vec<(JobId, AgentName, String)>,
+        rows: Vec<ArchiveRow>,
+    ) -> Result<(), StoreError> {
+        let rows = Arc::new((replaced, rows));
         self.write(move |db| {
             let rows = Arc::clone(&rows);
             async move {
-                for row in &*rows {
+                for (job, agent, length) in &rows.0 {
+                    let sql = "DELETE FROM trade_reflection_archives
+                        WHERE job_id = $1 AND model = $2 AND length = $3";
+                    db.execute(sql, params![job, agent, length]).await?;
+                }
+                for row in &rows.1 {
                     let sql = "INSERT INTO trade_reflection_archives
                         (job_id, model, length, period, symbol, body) VALUES ($1, $2, $3, $4, $5, $6)
                         ON CONFLICT (job_id, model, length, period, symbol) DO UPDATE SET body = excluded.body";

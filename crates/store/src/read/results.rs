@@ -5,13 +5,15 @@ use super::by_key;
 use super::page::{List, Page, PageRequest, number, word};
 use crate::db::{Backend, Db, Statement};
 use crate::error::StoreError;
-use crate::record::implied::{ORDER, POSITION, read_order, read_position};
+use crate::record::implied::{ORDER, POSITION, SNAPSHOT, read_order, read_position, read_snapshot};
 use crate::store::Store;
 use crate::value::{Row, Value, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::money::Money;
-use papertape_core::record::{DayStatus, HoldingRow, OrderRow, PositionRow, SessionId, StartingPosition};
+use papertape_core::record::{
+    DayStatus, HoldingRow, OrderRow, PositionRow, SessionId, SnapshotRow, StartingPosition,
+};
 use papertape_core::time::{Date, Timestamp};
 use std::sync::Arc;
 
@@ -72,6 +74,8 @@ pub struct SessionResult {
     pub positions: Vec<PositionRow>,
     /// What became of its orders, rejections among them.
     pub orders: Vec<OrderRow>,
+    /// Every open position at the close, by symbol.
+    pub snapshots: Vec<SnapshotRow>,
     /// Metadata and provenance.
     pub metadata: Option<serde_json::Value>,
     /// Its summary.
@@ -319,7 +323,12 @@ async fn add_rows(db: &mut dyn Db, sessions: &mut [SessionResult]) -> Result<(),
     let sql = "SELECT session_id, symbol, quantity, price FROM holdings WHERE session_id IN (?)
         ORDER BY symbol";
     let mut holdings = by_key(db, sql, &ids, read_holding).await?;
+    let sql = format!(
+        "SELECT session_id, {SNAPSHOT} FROM position_snapshots WHERE session_id IN (?) ORDER BY symbol, id"
+    );
+    let mut snapshots = by_key(db, &sql, &ids, read_snapshot).await?;
     for item in sessions {
+        item.snapshots = snapshots.remove(&item.id).unwrap_or_default();
         item.positions = positions.remove(&item.id).unwrap_or_default();
         item.orders = orders.remove(&item.id).unwrap_or_default();
         item.holdings = holdings.remove(&item.id).unwrap_or_default();
@@ -342,6 +351,7 @@ fn result(mut row: Row) -> Result<SessionResult, StoreError> {
         portfolio_value: row.get()?,
         positions: Vec::new(),
         orders: Vec::new(),
+        snapshots: Vec::new(),
         metadata: row.get()?,
         session_summary: row.get()?,
     })

@@ -10,7 +10,7 @@ use crate::value::{Row, params};
 use papertape_core::id::ContentHash;
 use papertape_core::money::Money;
 use papertape_core::record::{
-    ExposureRow, Implied, MessageRow, OrderRow, PositionRow, SessionId, SnapshotRow,
+    ActionTerms, ExposureRow, Implied, MessageRow, OrderRow, PositionRow, SessionId, SnapshotRow,
 };
 use papertape_core::tape::StepPath;
 use papertape_core::time::{Timestamp, from_micros, to_micros};
@@ -53,6 +53,7 @@ pub(super) fn storable(rows: &[Implied]) -> Vec<Implied> {
                 row.daily_profit = None;
                 row.daily_return_pct = None;
                 row.symbol.iter_mut().for_each(clean_symbol);
+                storable_terms(&mut row.terms);
             }
             Implied::Order(row) => {
                 unsign(&mut row.quantity.0);
@@ -85,6 +86,17 @@ pub(super) fn storable(rows: &[Implied]) -> Vec<Implied> {
         }
     }
     rows
+}
+
+fn storable_terms(terms: &mut ActionTerms) {
+    terms.order_id.iter_mut().for_each(clean);
+    for money in [&mut terms.fee, &mut terms.slippage, &mut terms.realised_pnl].into_iter().flatten() {
+        unsign(&mut money.0);
+    }
+    for price in [&mut terms.stop, &mut terms.target].into_iter().flatten() {
+        unsign(&mut price.0);
+    }
+    terms.leverage.iter_mut().chain(&mut terms.ratio).for_each(unsign);
 }
 
 pub(super) fn unsign(number: &mut Decimal) {
@@ -142,8 +154,10 @@ pub(super) async fn insert(
         Implied::Position(row) => db
             .execute(
                 "INSERT INTO positions (job_id, date, model, action_id, action_type, symbol, amount, price,
-                 cash, portfolio_value, session_id, created_at, step_id, ord)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+                 cash, portfolio_value, session_id, created_at, step_id, ord, order_id, fee, slippage,
+                 realised_pnl, leverage, stop, target, ratio, nights)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
+                 $20, $21, $22, $23)",
                 params![
                     &head.job,
                     head.date,
@@ -158,7 +172,16 @@ pub(super) async fn insert(
                     head.id,
                     origin.at,
                     origin.step_id,
-                    ord
+                    ord,
+                    row.terms.order_id.as_ref(),
+                    row.terms.fee,
+                    row.terms.slippage,
+                    row.terms.realised_pnl,
+                    row.terms.leverage,
+                    row.terms.stop,
+                    row.terms.target,
+                    row.terms.ratio,
+                    row.terms.nights
                 ],
             )
             .await
@@ -316,7 +339,8 @@ pub(crate) async fn of_session(db: &mut dyn Db, session: SessionId) -> Result<By
     })?;
     let orders = db.query(&select(ORDER, "orders"), session).await?;
     collect(orders, |row| Ok(Implied::Order(Box::new(read_order(row)?))))?;
-    collect(db.query(SNAPSHOTS, session).await?, |row| Ok(Implied::Snapshot(read_snapshot(row)?)))?;
+    let snapshots = db.query(&select(SNAPSHOT, "position_snapshots"), session).await?;
+    collect(snapshots, |row| Ok(Implied::Snapshot(read_snapshot(row)?)))?;
     collect(db.query(&select(memory::ROUND, "trader_round_memory"), session).await?, |row| {
         Ok(Implied::Round(Box::new(memory::read_round(row)?)))
     })?;
@@ -356,14 +380,16 @@ const MESSAGES: &str = "SELECT m.step_id, m.ord, m.role, t.hash, m.tool_name, m.
     FROM reasoning_log_rows m JOIN texts t ON t.id = m.content_id WHERE m.session_id = $1";
 /// The columns that [`read_position`] reads.
 pub(crate) const POSITION: &str = "action_id, action_type, symbol, amount, price, cash, portfolio_value,
-    daily_profit, daily_return_pct";
+    daily_profit, daily_return_pct, order_id, fee, slippage, realised_pnl, leverage, stop, target, ratio,
+    nights";
 /// The columns that [`read_order`] reads.
 pub(crate) const ORDER: &str = "order_id, symbol, side, quantity, status, code, message, numbers, price, fee,
     slippage, realised_pnl, stop, target, leverage";
 /// The columns that [`read_exposure`] reads.
 pub(crate) const EXPOSURE: &str = "dataset, series, first_date, last_date, row_count, latest_known_at";
-const SNAPSHOTS: &str = "SELECT step_id, ord, symbol, position_id, quantity, avg_price, close,
-    unrealised_pnl, stop, leverage FROM position_snapshots WHERE session_id = $1";
+/// The columns that [`read_snapshot`] reads.
+pub(crate) const SNAPSHOT: &str =
+    "symbol, position_id, quantity, avg_price, close, unrealised_pnl, stop, leverage";
 
 pub(crate) fn role(word: &str) -> Result<papertape_core::message::Role, StoreError> {
     use papertape_core::message::Role;
@@ -395,6 +421,17 @@ pub(crate) fn read_position(row: &mut Row) -> Result<PositionRow, StoreError> {
         portfolio_value: row.get()?,
         daily_profit: row.get()?,
         daily_return_pct: row.get()?,
+        terms: ActionTerms {
+            order_id: row.get()?,
+            fee: row.get()?,
+            slippage: row.get()?,
+            realised_pnl: row.get()?,
+            leverage: row.get()?,
+            stop: row.get()?,
+            target: row.get()?,
+            ratio: row.get()?,
+            nights: row.get()?,
+        },
     })
 }
 
@@ -418,7 +455,7 @@ pub(crate) fn read_order(row: &mut Row) -> Result<OrderRow, StoreError> {
     })
 }
 
-fn read_snapshot(row: &mut Row) -> Result<SnapshotRow, StoreError> {
+pub(crate) fn read_snapshot(row: &mut Row) -> Result<SnapshotRow, StoreError> {
     Ok(SnapshotRow {
         symbol: row.get()?,
         position_id: row.get()?,

@@ -321,8 +321,7 @@ fn buy(day: usize, shares: i64) -> Entry {
         price: Some(Price(dec("542.4400"))),
         cash: Money(-dec("0.00")),
         portfolio_value: Money(dec("10000.10")),
-        daily_profit: None,
-        daily_return_pct: None,
+        ..PositionRow::default()
     };
     let snapshot = SnapshotRow {
         symbol: "AAPL".into(),

@@ -99,7 +99,7 @@ async fn reflections_are_found_by_words_and_figures(place: Place) {
     assert_eq!(seen, [5, 4, 3, 2, 1]);
     assert_eq!(store.verify_chain(&job).await.expect("verifies").broken, None);
 
-    // Folding twice is folding once, and the originals stay.
+    // Folding twice is folding once, what it takes the place of goes, and the originals stay.
     let archive = |body: Value| ArchiveRow {
         job: job.clone(),
         agent: "momentum".into(),
@@ -108,8 +108,14 @@ async fn reflections_are_found_by_words_and_figures(place: Place) {
         symbol: "AAPL".into(),
         body,
     };
-    store.keep_archives(vec![archive(json!({ "trades": 1 }))]).await.expect("keeps");
-    store.keep_archives(vec![archive(json!({ "trades": 3 }))]).await.expect("keeps");
+    let here = || vec![(job.clone(), "momentum".into(), "quarter".to_owned())];
+    let gone = ArchiveRow { symbol: "IBM".into(), ..archive(json!({ "trades": 9 })) };
+    store.keep_archives(here(), vec![archive(json!({ "trades": 1 })), gone]).await.expect("stores");
+    let other = || vec![(job.clone(), "momentum".into(), "half-year".to_owned())];
+    store.keep_archives(other(), Vec::new()).await.expect("stores");
+    for _ in 0..2 {
+        store.keep_archives(here(), vec![archive(json!({ "trades": 3 }))]).await.expect("stores");
+    }
     let kept = store.memory_archives(&MemoryFilter::default(), &PageRequest::first(9)).await.expect("reads");
     assert_eq!(kept.items, [archive(json!({ "trades": 3 }))]);
     assert_eq!(ids(all).await.len(), 5);

@@ -257,8 +257,7 @@ fn fill(action_id: u64) -> Implied {
         price: Some(papertape_core::money::Price(Decimal::TEN)),
         cash: Decimal::TEN.into(),
         portfolio_value: Decimal::TEN.into(),
-        daily_profit: None,
-        daily_return_pct: None,
+        ..PositionRow::default()
     })
 }
 

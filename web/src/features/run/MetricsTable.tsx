@@ -4,7 +4,7 @@ import type { Curve } from '@/charts/EquityChart'
 import type { Metrics, RangeResult } from '@/server/types'
 import { signClass, useFormat } from '@/shared/format'
 import { type TextKey, useText } from '@/shared/i18n'
-import { HouseTag } from '@/shared/ui/parts'
+import { HouseTag, Tag } from '@/shared/ui/parts'
 import { QualityShare } from '@/shared/ui/quality'
 import { furthest } from './curves'
 
@@ -88,6 +88,7 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
                       {curve.label}
                     </label>
                     {result && <HouseTag isLlm={result.is_llm} />}
+                    {result?.insolvent && <Tag kind="bad">{t('orders.insolvent', { since: format.day(result.insolvent.since) })}</Tag>}
                   </span>
                 </td>
                 <td className="num">{format.count(metrics?.days)}</td>

@@ -5,6 +5,7 @@ import { signClass, useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { useCode } from '@/shared/i18n/codes'
 import { Empty } from '@/shared/ui/states'
+import { Financing, Insolvent, PendingOrders, PositionSnapshots } from './AccountView'
 import { LineageView } from './LineageView'
 import { type Lineage, lineageOf } from './lineage'
 
@@ -26,18 +27,21 @@ interface Props {
 export function OrdersView(props: Props) {
   const t = useText()
   const { day } = props
-  if (day.trades.length === 0 && day.rejections.length === 0 && day.corporate_actions.length === 0) {
-    return (
-      <Empty title={t('orders.none')}>
-        <p className="second">{t('orders.none.why')}</p>
-      </Empty>
-    )
-  }
+  const isQuiet = day.trades.length === 0 && day.rejections.length === 0 && day.pending_orders.length === 0
   return (
     <div className="stack">
+      {day.insolvent && <Insolvent end={day.insolvent} market={props.market} />}
+      {isQuiet && (
+        <Empty title={t('orders.none')}>
+          <p className="second">{t('orders.none.why')}</p>
+        </Empty>
+      )}
       {day.trades.length > 0 && <Fills {...props} />}
       {day.rejections.length > 0 && <Refusals rejections={day.rejections} onGo={props.onGo} here={day.metadata.session_id} />}
+      {day.pending_orders.length > 0 && <PendingOrders orders={day.pending_orders} />}
       {day.corporate_actions.length > 0 && <Corporate day={day} market={props.market} />}
+      {day.financing.length > 0 && <Financing rows={day.financing} market={props.market} />}
+      {day.position_snapshots.length > 0 && <PositionSnapshots rows={day.position_snapshots} market={props.market} />}
     </div>
   )
 }
@@ -59,6 +63,9 @@ function Fills({ session, day, steps, exposures, given, market, open, dataset, z
             <th className="num">{t('word.price')}</th>
             <th className="num">{t('word.fee')}</th>
             <th className="num">{t('word.slippage')}</th>
+            <th className="num">{t('orders.leverage')}</th>
+            <th className="num">{t('orders.stop')}</th>
+            <th className="num">{t('orders.target')}</th>
             <th className="num">{t('word.realised')}</th>
             <th className="num">{t('word.cash.after')}</th>
             <th>
@@ -81,6 +88,9 @@ function Fills({ session, day, steps, exposures, given, market, open, dataset, z
                   <td className="num">{format.price(trade.price)}</td>
                   <td className="num">{format.money(trade.fee, market)}</td>
                   <td className="num">{format.money(trade.slippage, market)}</td>
+                  <td className="num">{format.quantity(trade.leverage)}</td>
+                  <td className="num">{format.price(trade.stop)}</td>
+                  <td className="num">{format.price(trade.target)}</td>
                   <td className={`num ${signClass(trade.realised_pnl)}`}>{format.gain(trade.realised_pnl, market)}</td>
                   <td className="num">{format.money(trade.cash_after, market)}</td>
                   <td className="num">
@@ -91,7 +101,7 @@ function Fills({ session, day, steps, exposures, given, market, open, dataset, z
                 </tr>
                 {isOpen && (
                   <tr className="lineage-row">
-                    <td colSpan={9}>
+                    <td colSpan={12}>
                       <LineageView trade={trade} lineage={why(trade)} market={market} dataset={dataset} zone={zone} onGo={onGo} onMemory={onMemory} />
                     </td>
                   </tr>
@@ -178,6 +188,7 @@ function Corporate({ day, market }: { day: DayResult; market: string | null }) {
             <th>{t('word.symbol')}</th>
             <th className="num">{t('word.quantity')}</th>
             <th className="num">{t('word.price')}</th>
+            <th className="num">{t('orders.ratio')}</th>
             <th className="num">{t('word.cash.after')}</th>
           </tr>
         </thead>
@@ -188,6 +199,7 @@ function Corporate({ day, market }: { day: DayResult; market: string | null }) {
               <td>{one.symbol}</td>
               <td className="num">{format.quantity(one.quantity)}</td>
               <td className="num">{format.price(one.price)}</td>
+              <td className="num">{format.quantity(one.ratio)}</td>
               <td className="num">{format.money(one.cash_after, market)}</td>
             </tr>
           ))}

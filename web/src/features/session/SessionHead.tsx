@@ -58,6 +58,7 @@ export function SessionHead({ job, status, date, model, session, day, line }: Pr
           {line === 'live' && session?.status === 'running' && <span className="live">{t('live.on')}</span>}
           {line === 'broken' && <Tag kind="warn">{t('live.broken')}</Tag>}
           <QualityTag quality={qualityOf(day?.provenance.data_quality)} />
+          {day?.insolvent && <Tag kind="bad">{t('orders.insolvent', { since: format.day(day.insolvent.since) })}</Tag>}
           <UnverifiedTag provenance={day?.provenance} />
           {session?.total_messages != null && <span className="tnum">{t('session.messages', { count: session.total_messages })}</span>}
           {session?.completed_at && <span className="tnum">{format.duration((Date.parse(session.completed_at) - Date.parse(session.started_at)) / 1000)}</span>}

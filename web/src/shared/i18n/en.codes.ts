@@ -19,6 +19,7 @@ export const enCodes: CodeTexts = {
     internal_error: 'The server failed',
   },
   order: {
+    insolvent: 'The account is insolvent; trading has stopped',
     unknown_symbol: 'The run does not trade this instrument',
     no_bar_today: 'The instrument has no price today',
     invalid_amount: 'The amount makes no sense',

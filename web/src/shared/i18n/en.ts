@@ -57,6 +57,7 @@ export const en = {
   'side.liquidation': 'liquidation',
   'side.split': 'split',
   'side.dividend': 'dividend',
+  'side.financing': 'financing',
 
   'cause.sell': 'sold',
   'cause.cover': 'covered',

@@ -19,6 +19,7 @@ export const zhCodes: CodeTexts = {
     internal_error: '服务器出错',
   },
   order: {
+    insolvent: '账户已资不抵债，交易已停止',
     unknown_symbol: '本次运行不交易该标的',
     no_bar_today: '该标的今日没有行情',
     invalid_amount: '数量无效',

@@ -58,6 +58,7 @@ export const zh: Record<keyof typeof en, string> = {
   'side.liquidation': '强平',
   'side.split': '拆股',
   'side.dividend': '分红',
+  'side.financing': '融资费用',
 
   'cause.sell': '卖出平仓',
   'cause.cover': '买入平仓',

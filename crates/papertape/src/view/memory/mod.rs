@@ -1,6 +1,7 @@
 //! What traders remember, and what of it a session was given.
 
 mod answers;
+mod compact;
 mod search;
 
 pub use answers::{
@@ -9,24 +10,19 @@ pub use answers::{
     SessionMemoryAnswer, TradesAnswer,
 };
 
+pub use compact::memory_compact;
 pub use search::{SearchBy, by_words, memory_reembed};
 
 use super::{Deployment, ViewError, job_id, page, plain};
 use crate::app::App;
 use jiff::tz::TimeZone;
-use papertape_agents::memory::periods::{Period, fold};
 use papertape_core::id::{AgentName, Symbol};
-use papertape_core::json::to_value;
 use papertape_core::ledger::Direction;
-use papertape_core::record::{ErrorTag, ReflectionRow, SessionId};
+use papertape_core::record::{ErrorTag, SessionId};
 use papertape_core::time::{Date, Timestamp};
-use papertape_store::{ArchiveRow, MemoryFilter, PageRequest, TradeFilter};
+use papertape_store::{ArchiveRow, MemoryFilter, TradeFilter};
 use rust_decimal::Decimal;
 use search::Ranked;
-use std::collections::BTreeMap;
-
-/// Reflections are read by so many when they are folded.
-const FOLD_PAGE: u32 = 500;
 
 /// Whose memories.
 #[derive(Clone, Debug, Default)]
@@ -183,47 +179,6 @@ pub async fn memory_archives(app: &App, query: MemoryQuery) -> Result<ArchivesAn
     let filter = filter(&query)?;
     let page = app.store.memory_archives(&filter, &page(query.limit, query.cursor)?).await?;
     Ok(archives(app, page.items, page.next))
-}
-
-/// Folds reflections that are older than the period of each trader's newest one. The originals stay.
-///
-/// # Errors
-/// The record's.
-pub async fn memory_compact(
-    app: &App,
-    query: MemoryQuery,
-    period: Period,
-) -> Result<ArchivesAnswer, ViewError> {
-    let of = filter(&query)?;
-    let filter = TradeFilter { of, ..TradeFilter::default() };
-    let mut by_trader: BTreeMap<_, Vec<ReflectionRow>> = BTreeMap::new();
-    let mut page = PageRequest::first(FOLD_PAGE);
-    loop {
-        let found = app.store.memory_trades(&filter, &page).await?;
-        for item in found.items {
-            by_trader.entry((item.job, item.agent)).or_default().push(item.row);
-        }
-        match found.next {
-            Some(cursor) => page = PageRequest::after(FOLD_PAGE, &cursor),
-            None => break,
-        }
-    }
-    let mut rows = Vec::new();
-    for ((job, agent), mut trades) in by_trader {
-        trades.sort_by_key(|row| row.trade_id);
-        let newest = trades.iter().map(|row| row.exit_time).max();
-        let Some(newest) = newest.map(|at| at.to_zoned(TimeZone::UTC).date()) else { continue };
-        rows.extend(fold(period, &trades, newest).into_iter().map(|folded| ArchiveRow {
-            job: job.clone(),
-            agent: agent.clone(),
-            length: period.as_str().to_owned(),
-            period: folded.period.clone(),
-            symbol: folded.symbol.clone(),
-            body: to_value(&folded),
-        }));
-    }
-    app.store.keep_archives(rows.clone()).await?;
-    Ok(archives(app, rows, None))
 }
 
 fn archives(app: &App, rows: Vec<ArchiveRow>, next_cursor: Option<String>) -> ArchivesAnswer {

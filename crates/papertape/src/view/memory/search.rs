@@ -6,8 +6,9 @@ use crate::app::App;
 use crate::view::{Deployment, MOST_ROWS, ViewError};
 use papertape_agents::memory::lessons::Lesson;
 use papertape_core::message::ModelName;
+use papertape_core::record::{ReflectionRow, Source};
 use papertape_embed::vector;
-use papertape_store::{TradeFilter, VectorFor};
+use papertape_store::{Remembered, TradeFilter, VectorFor};
 use std::collections::HashMap;
 use std::str::FromStr;
 
@@ -121,9 +122,12 @@ pub(super) async fn ranked(
         }
         SearchBy::Semantic | SearchBy::Keyword => nearest.found.iter().map(|(id, _)| *id).collect(),
     };
-    let best: Vec<i64> = ids.into_iter().take(most as usize).collect();
-    let found = app.store.trades_by_id(&best).await?;
-    let trades: Vec<ReflectionAnswer> = found.into_iter().map(answers::reflection).collect();
+    let found = app.store.trades_by_id(&ids).await?;
+    // What a template wrote, nobody has judged: it comes behind all that somebody has.
+    let is_judged = |item: &Remembered<ReflectionRow>| item.row.source != Source::Template;
+    let (judged, templates): (Vec<_>, Vec<_>) = found.into_iter().partition(is_judged);
+    let best = judged.into_iter().chain(templates).take(most as usize);
+    let trades: Vec<ReflectionAnswer> = best.map(answers::reflection).collect();
     Ok(Ranked::Answer(Box::new(TradesAnswer {
         count: trades.len(),
         trades,
@@ -202,7 +206,7 @@ pub async fn memory_reembed(app: &App, query: MemoryQuery) -> Result<ReembedAnsw
         let made = app.embeddings.embed(model, texts).await.map_err(|failed| {
             ViewError::bad("embeddings.model", format!("{}; {embedded} were embedded", failed.failure))
         })?;
-        let row = |(item, made): (&papertape_store::Remembered<_>, &Vec<f32>)| VectorFor {
+        let row = |(item, made): (&Remembered<_>, &Vec<f32>)| VectorFor {
             reflection: item.id,
             model: name.clone(),
             vector: vector::to_bytes(made),

@@ -162,7 +162,8 @@ fn run(
         let bars = bars(&dataset.view(day.close), symbols);
         entries.extend(broker::bar(&mut books, day.date, &bars)?.entries);
         let closes = bars.into_iter().map(|(symbol, bar)| (symbol, bar.close)).collect();
-        let end = broker::close(&mut books, day.date, &closes)?;
+        let next = dataset.next_trading_day(day.date);
+        let end = broker::close(&mut books, day.date, next, &closes)?;
         entries.extend(end.entries);
         let (portfolio_value, gross_exposure) = (end.portfolio_value, end.gross_exposure);
         days.push(DayValue { day: day.date, portfolio_value, gross_exposure });

@@ -3,6 +3,7 @@
 use super::super::node_times::NodeTimes;
 use super::super::reasoning::message;
 use super::super::{Configs, MessageAnswer, ViewError, number};
+use super::account::{self, FinancingAnswer, InsolvencyAnswer, PendingOrderAnswer, PositionSnapshotAnswer};
 use super::load::{Chosen, chain, chosen, sessions};
 use super::recorded::{RecordedAnswer, recorded};
 use super::{DoneBefore, PointInTimeReason, ReasoningLevel, point_in_time, trades};
@@ -41,6 +42,14 @@ pub struct DayResult {
     pub rejections: Vec<Rejected>,
     /// Splits and dividends that met a holding.
     pub corporate_actions: Vec<CorporateActionAnswer>,
+    /// What holding borrowed money or shares cost.
+    pub financing: Vec<FinancingAnswer>,
+    /// Orders that wait for their price at the end of the day.
+    pub pending_orders: Vec<PendingOrderAnswer>,
+    /// Every open position at the close.
+    pub position_snapshots: Vec<PositionSnapshotAnswer>,
+    /// The end of the account, from the day on which it was found; `null` while something is left.
+    pub insolvent: Option<InsolvencyAnswer>,
     /// At the close.
     pub final_position: Option<FinalPosition>,
     /// How the research came about.
@@ -99,6 +108,12 @@ pub struct Trade {
     pub fee: f64,
     /// What the slippage cost; it is in the price already.
     pub slippage: f64,
+    /// Leverage of the position, 1 for none; `null` where the record does not say.
+    pub leverage: Option<f64>,
+    /// The stop in force after the fill; of one that closes, the stop that the position had.
+    pub stop: Option<f64>,
+    /// The target in force after the fill; of one that closes, the target that the position had.
+    pub target: Option<f64>,
     /// The net result of what was closed.
     pub realised_pnl: Option<f64>,
     /// The order; `null` for a fill without one: a stop, a target, a liquidation.
@@ -157,10 +172,12 @@ pub struct CorporateActionAnswer {
     pub action_type: String,
     /// The instrument.
     pub symbol: Option<String>,
-    /// Units held, after a split.
+    /// Units held, after a split; below zero for a short position.
     pub quantity: f64,
     /// Of a dividend: that of one share. Of a split: the previous close over the ratio.
     pub price: Option<f64>,
+    /// New shares for one old share, of a split. A fraction of a share that it leaves is paid out at `price`.
+    pub ratio: Option<f64>,
     /// Cash after it.
     pub cash_after: f64,
 }
@@ -345,6 +362,10 @@ async fn result(
         trades,
         rejections,
         corporate_actions: session.positions.iter().filter_map(corporate_action).collect(),
+        financing: session.positions.iter().filter_map(account::financing).collect(),
+        pending_orders: account::pending(&session),
+        position_snapshots: session.snapshots.iter().map(account::snapshot).collect(),
+        insolvent: account::insolvent(session.metadata.as_ref()),
         final_position: final_position(&session),
         metadata: metadata(&session, is_llm),
         provenance: told,
@@ -424,6 +445,7 @@ fn corporate_action(row: &PositionRow) -> Option<CorporateActionAnswer> {
         symbol: row.symbol.as_ref().map(ToString::to_string),
         quantity: number(row.amount.0),
         price: row.price.map(|price| number(price.0)),
+        ratio: row.terms.ratio.map(number),
         cash_after: number(row.cash.0),
     })
 }

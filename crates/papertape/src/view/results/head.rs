@@ -2,8 +2,10 @@
 //! was said.
 
 use super::super::{Configs, Deployment, UsageSummary, ViewError, is_llm, number};
+use super::account::{self, InsolvencyAnswer};
 use super::day::{Provenance, provenance};
 use super::point_in_time;
+use super::trades;
 use crate::app::App;
 use papertape_core::record::{DayStatus, SessionId};
 use papertape_core::time::{Date, Timestamp};
@@ -48,6 +50,8 @@ pub struct SessionHeadAnswer {
     pub return_pct: Option<f64>,
     /// At the close.
     pub portfolio_value: Option<f64>,
+    /// The end of the account, from the day on which it was found; `null` while something is left.
+    pub insolvent: Option<InsolvencyAnswer>,
     /// Fills.
     pub trades: usize,
     /// Orders that were refused or expired.
@@ -107,7 +111,6 @@ pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadAnswer, 
         let books = metadata?.get("books")?;
         books.get(name)?.as_str()?.parse::<Decimal>().ok().map(number)
     };
-    let is_fill = |action: &str| !matches!(action, "split" | "dividend" | "no_trade");
     let is_refused = |status: &str| matches!(status, "rejected" | "expired");
     let beside = |at: usize| neighbours[at].map(|(id, date)| NeighbourAnswer { session_id: id.0, date });
     Ok(SessionHeadAnswer {
@@ -132,7 +135,8 @@ pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadAnswer, 
         profit: figure("daily_profit"),
         return_pct: figure("daily_return_pct"),
         portfolio_value: result.portfolio_value.map(|value| number(value.0)),
-        trades: result.positions.iter().filter(|row| is_fill(&row.action_type)).count(),
+        insolvent: account::insolvent(metadata),
+        trades: result.positions.iter().filter(|row| trades::is_fill(&row.action_type)).count(),
         rejections: result.orders.iter().filter(|order| is_refused(&order.status)).count(),
         provenance: Provenance { point_in_time_reason, ..provenance(metadata) },
         previous: beside(0),

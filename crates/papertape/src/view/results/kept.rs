@@ -151,6 +151,7 @@ mod tests {
             end_date: date,
             starting_portfolio_value: 1.0,
             ending_portfolio_value: 1.0,
+            insolvent: None,
             daily_portfolio_values: vec![day; days],
             full_research: FullResearch { days, total_days: days, period_metrics: period_metrics.clone() },
             period_metrics,

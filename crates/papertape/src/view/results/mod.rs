@@ -1,5 +1,6 @@
 //! What trading came to: of a day, or of a range beside its baselines. `GET /results`.
 
+mod account;
 mod baseline;
 mod day;
 mod head;
@@ -11,6 +12,7 @@ mod recorded;
 mod researched;
 mod trades;
 
+pub use account::{FinancingAnswer, InsolvencyAnswer, PendingOrderAnswer, PositionSnapshotAnswer};
 pub use baseline::{BaselineResult, Baselines, ValueAtClose};
 pub use day::{
     CorporateActionAnswer, DailyMetrics, DayMetadata, DayReasoning, DayResult, FinalPosition, HeldAtClose,

@@ -1,6 +1,7 @@
 //! One model's range of days, and its figures.
 
 use super::super::{Configs, MessageAnswer, ViewError, number, reasoning::message};
+use super::account::{self, InsolvencyAnswer};
 use super::kept::Key;
 use super::load::{self, Chosen, chain, chosen};
 use super::{
@@ -47,6 +48,8 @@ pub struct RangeResult {
     pub starting_portfolio_value: f64,
     /// The portfolio value at the last close.
     pub ending_portfolio_value: f64,
+    /// The end of the account, where it came; `null` while something is left.
+    pub insolvent: Option<InsolvencyAnswer>,
     /// The closes, oldest first.
     pub daily_portfolio_values: Vec<DailyPortfolioValue>,
     /// Over all days.
@@ -115,9 +118,11 @@ pub struct Metrics {
     pub days: usize,
     /// Trading days a year in the market, by which figures are annualised.
     pub days_a_year: u16,
+    /// The first day whose portfolio value is zero or below; the returns end with it.
+    pub insolvent_on: Option<Date>,
     /// `last / initial - 1`.
     pub total_return: Option<f64>,
-    /// `(last / initial) ^ (days_a_year / days) - 1`.
+    /// `(last / initial) ^ (days_a_year / days) - 1`; -1 of an insolvent account.
     pub annualised_return: Option<f64>,
     /// Sample deviation of the daily returns x `sqrt(days_a_year)`.
     pub volatility: Option<f64>,
@@ -131,11 +136,11 @@ pub struct Metrics {
     pub calmar: Option<f64>,
     /// Closing fills with a net gain over all closing fills.
     pub win_rate: Option<f64>,
-    /// Value of all fills over the mean portfolio value.
+    /// Value of all fills over the mean portfolio value of the days before an insolvency.
     pub turnover: Option<f64>,
     /// Fees and slippage, in money.
     pub costs: f64,
-    /// Mean over the days of gross exposure over portfolio value.
+    /// Mean over the days before an insolvency of gross exposure over portfolio value.
     pub exposure: Option<f64>,
 }
 
@@ -192,6 +197,7 @@ impl From<PeriodMetrics> for Metrics {
         let PeriodMetrics {
             days,
             days_a_year,
+            insolvent_on,
             total_return,
             annualised_return,
             volatility,
@@ -207,6 +213,7 @@ impl From<PeriodMetrics> for Metrics {
         Self {
             days,
             days_a_year,
+            insolvent_on,
             total_return,
             annualised_return,
             volatility,
@@ -353,6 +360,7 @@ async fn result(
         end_date: last.day.date,
         starting_portfolio_value: number(first.figures.before.0),
         ending_portfolio_value: number(last.figures.value.portfolio_value.0),
+        insolvent: account::insolvency_of(last.day.metadata.as_deref()),
         daily_portfolio_values: days.iter().map(at_close).collect(),
         period_metrics: metrics(&all, year),
         full_research: FullResearch {
@@ -384,13 +392,16 @@ fn at_close(day: &Closed) -> DailyPortfolioValue {
 
 /// The figures of some of the days. Where days are left out, the returns of the others are put one after
 /// the other from the first one's starting value, each day's exposure and fills in the same proportion;
-/// costs are what was really paid.
+/// costs are what was really paid. Behind an insolvency nothing is put.
 fn metrics(days: &[&Figures], days_a_year: u16) -> Metrics {
     let initial = days.first().map_or(Money::ZERO, |day| day.before);
     let mut level = initial;
     let mut values = Vec::with_capacity(days.len());
     let mut fills = Vec::new();
     for day in days {
+        if !values.is_empty() && !level.is_positive() && level != day.before {
+            break;
+        }
         // 1 as long as each day begins where the one before ended.
         let scale = if level == day.before { Some(Decimal::ONE) } else { level.0.checked_div(day.before.0) };
         let scaled = |money: Money| Money(scale.and_then(|by| money.0.checked_mul(by)).unwrap_or(money.0));

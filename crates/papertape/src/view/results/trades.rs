@@ -5,11 +5,12 @@ use super::day::Trade;
 use crate::app::App;
 use papertape_core::broker::BookEntry;
 use papertape_core::metric::TradedAmount;
-use papertape_core::money::Money;
+use papertape_core::money::{Money, Price};
 use papertape_core::ports::Record as _;
-use papertape_core::record::{OrderRow, PositionRow, SessionId};
+use papertape_core::record::{ActionTerms, OrderRow, PositionRow, SessionId};
 use papertape_core::tape::{Class, expand};
 use papertape_store::{Page, PageRequest};
+use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
 /// One fill.
@@ -23,17 +24,20 @@ pub(super) struct Filled {
     pub(super) closed_pnl: Option<Money>,
 }
 
-/// What a fill cost and realised.
+/// What a fill cost and realised, and on which terms.
 #[derive(Clone, Debug, Default)]
 struct Costs {
     order_id: Option<String>,
     fee: Money,
     slippage: Money,
     realised_pnl: Option<Money>,
+    leverage: Option<Decimal>,
+    stop: Option<Price>,
+    target: Option<Price>,
 }
 
-/// The fills of a session, in order. Those of an order have their costs in `orders`; those that were
-/// forced (a stop, a target, a liquidation) have none there, and are read from the tape.
+/// The fills of a session, in order. A row says its terms itself; of a record of rules version 1, those of
+/// an order are in `orders`, and those that were forced (a stop, a target, a liquidation) on the tape.
 pub(super) async fn fills(
     app: &App,
     session: SessionId,
@@ -41,14 +45,16 @@ pub(super) async fn fills(
     orders: &[OrderRow],
 ) -> Result<Vec<Filled>, ViewError> {
     let mut orders: Vec<&OrderRow> = orders.iter().filter(|order| order.status == "filled").collect();
-    let is_forced = |row: &&PositionRow| is_forced(&row.action_type);
-    let mut forced = match positions.iter().find(is_forced) {
+    let is_told = |row: &PositionRow| row.terms.fee.is_some();
+    let mut forced = match positions.iter().find(|row| is_forced(&row.action_type) && !is_told(row)) {
         Some(_) => forced(app, session).await?,
         None => BTreeMap::new(),
     };
     let mut fills = Vec::new();
-    for row in positions {
-        let costs = if is_ordered(&row.action_type) {
+    for row in positions.iter().filter(|row| is_fill(&row.action_type)) {
+        let costs = if is_told(row) {
+            Costs::told(&row.terms)
+        } else if is_ordered(&row.action_type) {
             let same = |order: &&OrderRow| {
                 Some(&order.symbol) == row.symbol.as_ref()
                     && order.side == row.action_type
@@ -57,14 +63,17 @@ pub(super) async fn fills(
             };
             let at = orders.iter().position(same);
             at.map(|at| Costs::of(orders.remove(at))).unwrap_or_default()
-        } else if is_forced(&row) {
-            forced.remove(&row.action_id).unwrap_or_default()
         } else {
-            continue;
+            forced.remove(&row.action_id).unwrap_or_default()
         };
         fills.push(filled(row, costs));
     }
     Ok(fills)
+}
+
+/// Does such a row say that something was traded?
+pub(super) fn is_fill(action: &str) -> bool {
+    is_ordered(action) || is_forced(action)
 }
 
 fn is_ordered(action: &str) -> bool {
@@ -86,6 +95,9 @@ fn filled(row: &PositionRow, costs: Costs) -> Filled {
             price: number(price.0),
             fee: number(costs.fee.0),
             slippage: number(costs.slippage.0),
+            leverage: costs.leverage.map(number),
+            stop: costs.stop.map(|stop| number(stop.0)),
+            target: costs.target.map(|target| number(target.0)),
             realised_pnl: costs.realised_pnl.map(|pnl| number(pnl.0)),
             order_id: costs.order_id,
             path: None,
@@ -99,12 +111,27 @@ fn filled(row: &PositionRow, costs: Costs) -> Filled {
 }
 
 impl Costs {
+    fn told(terms: &ActionTerms) -> Self {
+        Self {
+            order_id: terms.order_id.clone(),
+            fee: terms.fee.unwrap_or_default(),
+            slippage: terms.slippage.unwrap_or_default(),
+            realised_pnl: terms.realised_pnl,
+            leverage: terms.leverage,
+            stop: terms.stop,
+            target: terms.target,
+        }
+    }
+
     fn of(order: &OrderRow) -> Self {
         Self {
             order_id: Some(order.order_id.clone()),
             fee: order.fee.unwrap_or_default(),
             slippage: order.slippage.unwrap_or_default(),
             realised_pnl: order.realised_pnl,
+            leverage: order.leverage,
+            stop: order.stop,
+            target: order.target,
         }
     }
 }
@@ -131,7 +158,15 @@ async fn forced(app: &App, session: SessionId) -> Result<BTreeMap<u64, Costs>, V
         let Some(entry) = entry else { continue };
         if let (Some(id), Some(fill)) = (entry.action_id, entry.fill().filter(|fill| fill.order.is_none())) {
             let realised_pnl = entry.realised().map(|realised| realised.pnl);
-            let costs = Costs { order_id: None, fee: fill.fee, slippage: fill.slippage, realised_pnl };
+            let costs = Costs {
+                order_id: None,
+                fee: fill.fee,
+                slippage: fill.slippage,
+                realised_pnl,
+                leverage: Some(fill.leverage),
+                stop: entry.realised().and_then(|realised| realised.stop),
+                target: entry.realised().and_then(|realised| realised.target),
+            };
             found.insert(id, costs);
         }
     }

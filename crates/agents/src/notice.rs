@@ -1,0 +1,48 @@
+//! What has happened to the books, in sentences for the agent.
+
+use papertape_core::broker::{BookEntry, Rejection};
+use papertape_core::ledger::LedgerEvent;
+
+/// What an entry means for the agent; `None` for what it need not be told.
+pub(crate) fn sentence(entry: &BookEntry) -> Option<String> {
+    let symbol = entry.symbol.as_ref().map(ToString::to_string).unwrap_or_default();
+    match entry.event.as_ref()? {
+        LedgerEvent::Fill(fill) => {
+            let what = entry.action_type.map_or("fill", |action| action.as_str());
+            let result = entry.realised().map(|r| format!(", realising {}", r.pnl.0.round_dp(2).normalize()));
+            Some(format!(
+                "{what}: {} {} {symbol} at {}{}.",
+                fill.side,
+                fill.quantity,
+                fill.price,
+                result.unwrap_or_default()
+            ))
+        }
+        LedgerEvent::Split { ratio, .. } => Some(format!(
+            "split: {symbol} was split {} for 1; you now hold {}.",
+            ratio.normalize(),
+            entry.amount.unwrap_or_default()
+        )),
+        LedgerEvent::Dividend { amount, .. } => {
+            let total = *amount * entry.amount.unwrap_or_default();
+            Some(format!("dividend: {symbol} paid {amount} a share, {total} in all."))
+        }
+        LedgerEvent::Financing { amount, nights, .. } => {
+            let nights = nights.map_or(String::new(), |nights| format!(" for {nights} nights"));
+            Some(format!("financing of {symbol}: {amount} charged{nights}."))
+        }
+        LedgerEvent::Insolvency { owed, .. } => Some(format!(
+            "insolvent: nothing is left and {owed} is owed. Trading has stopped for good: every order is \
+             rejected, and what is still held is closed at the next open."
+        )),
+        LedgerEvent::MarginCall { shortfall, .. } => {
+            Some(format!("margin call: {shortfall} is missing; it is covered by force at the next open."))
+        }
+        LedgerEvent::StopChange { .. } => None,
+    }
+}
+
+pub(crate) fn refused(rejection: &Rejection) -> String {
+    let id = rejection.request.id();
+    format!("order {id} on {}: {} ({})", rejection.request.symbol(), rejection.message, rejection.code)
+}

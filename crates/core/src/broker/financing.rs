@@ -1,0 +1,78 @@
+//! What holding borrowed money or shares costs, by the calendar night.
+//!
+//! Every night is charged once, to whoever holds the position through it: at the close for the nights until
+//! the next trading day, so that what is bought on a Friday pays for the weekend and what is sold at Monday's
+//! open has paid for it. Where the calendar turns out longer than was known at the close (a holiday right
+//! behind the end of a dataset), the nights that are still owed are charged before the next open.
+
+use super::books::{BookEntry, Books};
+use super::profile::{MarketProfile, bps_of_one};
+use crate::id::Symbol;
+use crate::ledger::{LedgerError, LedgerEvent, Position, exact};
+use crate::money::{Money, Price};
+use crate::time::Date;
+use jiff::Unit;
+use rust_decimal::Decimal;
+
+/// The days over which a yearly rate is spread.
+const DAYS_A_YEAR: i64 = 365;
+
+/// Charges the nights from `from` to `until` that are not paid for yet.
+pub(super) fn charge(
+    books: &mut Books,
+    entries: &mut Vec<BookEntry>,
+    day: Date,
+    from: Date,
+    until: Date,
+) -> Result<(), LedgerError> {
+    let from = books.financed_until.map_or(from, |paid| paid.max(from));
+    let Some(nights) = nights(from, until) else { return Ok(()) };
+    books.financed_until = Some(until);
+    let positions: Vec<(Symbol, Position)> =
+        books.account.positions().iter().map(|(s, p)| (s.clone(), p.clone())).collect();
+    for (symbol, position) in positions {
+        let mark = books.marks.get(&symbol).copied().unwrap_or(position.avg_price);
+        let unit = charge_per_unit(&books.profile, &position, mark, nights)?;
+        let amount = exact::value(unit, position.quantity.abs())?;
+        let amount = Money(exact::round(amount.0, exact::MONEY_DP));
+        if amount.is_positive() {
+            let (nights, unit) = (Some(nights), Some(unit));
+            books.enter(entries, LedgerEvent::Financing { day, symbol, amount, nights, unit })?;
+        }
+    }
+    Ok(())
+}
+
+/// What one unit of a position costs over so many nights: the financed amount x the yearly rate x nights /
+/// 365 over the units held, rounded half to even to 16 decimals.
+fn charge_per_unit(
+    profile: &MarketProfile,
+    position: &Position,
+    mark: Price,
+    nights: u32,
+) -> Result<Price, LedgerError> {
+    let yearly = exact::div(profile.financing_bps_a_year, bps_of_one())?;
+    if yearly.is_zero() {
+        return Ok(Price::ZERO);
+    }
+    let financed = financed(position, mark)?;
+    let total = exact::mul(exact::mul(financed.0, yearly)?, Decimal::from(nights))?;
+    let total = exact::div(total, Decimal::from(DAYS_A_YEAR))?;
+    let unit = exact::div(total, position.quantity.abs().0)?;
+    Ok(Price(exact::round(unit, exact::UNIT_CHARGE_DP)))
+}
+
+/// The loan of a long position, the market value of a short one.
+fn financed(position: &Position, mark: Price) -> Result<Money, LedgerError> {
+    if position.quantity.is_positive() {
+        exact::minus(position.cost, position.margin)
+    } else {
+        exact::value(mark, position.quantity).map(Money::abs)
+    }
+}
+
+/// Calendar nights from one date to another; `None` where there is none.
+fn nights(from: Date, until: Date) -> Option<u32> {
+    let span = from.until((Unit::Day, until)).ok()?;
+    u32::try_from(span.get_days()).ok().filter(|nights| *nights > 0)
+}
