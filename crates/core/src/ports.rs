@@ -230,6 +230,11 @@ pub trait Queue: Send + Sync {
     fn renew<'a>(&'a self, lease: &'a Lease, lease_for: Duration)
     -> BoxFuture<'a, Result<bool, RecordError>>;
 
+    /// Reports that the holder of this lease is alive and has only lost it: that was not a crash.
+    fn survived<'a>(&'a self, _lease: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
+        Box::pin(async { Ok(()) })
+    }
+
     /// Ends the lease with the job's new status (`queued` gives it back) and the reason.
     fn finish<'a>(
         &'a self,

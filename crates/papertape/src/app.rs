@@ -128,12 +128,14 @@ impl App {
             redactor: Arc::new(redactor),
             assistant: None,
             calls: Arc::new(Semaphore::new(config.worker.parallel_calls.max(1))),
+            alone: Arc::new(Semaphore::new(1)),
         };
         let options = WorkerOptions {
             owner: format!("{}-{}", std::process::id(), uuid::Uuid::new_v4()),
             lease_for: Duration::from_secs(config.worker.lease_secs.max(3)),
             poll_every: Duration::from_millis(config.worker.poll_ms.max(10)),
             parallel_jobs: config.worker.parallel_jobs,
+            max_crashes_per_step: config.worker.max_crashes_per_step,
         };
         let worker = Worker::new(services.clone(), options);
         let vectors = Arc::default();

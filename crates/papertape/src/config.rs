@@ -200,6 +200,8 @@ pub struct WorkerConfig {
     pub lease_secs: u64,
     /// Milliseconds between looks at the queue.
     pub poll_ms: u64,
+    /// A job fails whose process has died so many times in a row without any progress; 0: never.
+    pub max_crashes_per_step: u32,
 }
 
 impl WorkerConfig {
@@ -218,7 +220,7 @@ impl WorkerConfig {
 
 impl Default for WorkerConfig {
     fn default() -> Self {
-        Self { parallel_jobs: 4, parallel_calls: 256, lease_secs: 30, poll_ms: 500 }
+        Self { parallel_jobs: 4, parallel_calls: 256, lease_secs: 30, poll_ms: 500, max_crashes_per_step: 5 }
     }
 }
 

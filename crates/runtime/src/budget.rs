@@ -2,7 +2,7 @@
 //! before a call, settled after it, rebuilt from the record on resume.
 
 use papertape_core::id::AgentName;
-use papertape_core::message::{ModelRequest, Usage};
+use papertape_core::message::{FailureKind, ModelReply, ModelRequest, Usage};
 use papertape_core::record::Spent;
 use papertape_core::time::Date;
 use rust_decimal::Decimal;
@@ -75,21 +75,15 @@ impl Amount {
     /// output tokens (2,048 where it has none). `price` turns usage into USD.
     #[must_use]
     pub fn estimate(request: &ModelRequest, price: impl FnOnce(&Usage) -> Option<Decimal>) -> Self {
-        let chars = |text: &str| text.len() as u64;
-        let input = request.messages.iter().map(|message| chars(message.content())).sum::<u64>()
-            + request.instructions.as_deref().map_or(0, chars);
-        let usage = Usage {
-            input_tokens: input / CHARS_PER_TOKEN,
-            cached_tokens: 0,
-            output_tokens: request.sampling.max_tokens.map_or(USUAL_OUTPUT, u64::from),
-        };
+        let usage = reserved(request);
         Self::of(&usage, price(&usage))
     }
 
     /// What was used.
     #[must_use]
     pub fn of(usage: &Usage, cost_usd: Option<Decimal>) -> Self {
-        Self { tokens: usage.input_tokens + usage.output_tokens, usd: cost_usd.unwrap_or_default() }
+        let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
+        Self { tokens, usd: cost_usd.unwrap_or_default() }
     }
 
     /// Adds another amount.
@@ -216,4 +210,35 @@ fn check(line: &str, limit: Limit, spent: impl FnOnce() -> Amount, next: Amount)
         ));
     }
     Ok(())
+}
+
+/// What is reserved for a request.
+pub(crate) fn reserved(request: &ModelRequest) -> Usage {
+    let chars = |text: &str| text.len() as u64;
+    let input = request.messages.iter().map(|message| chars(message.content())).sum::<u64>()
+        + request.instructions.as_deref().map_or(0, chars);
+    Usage {
+        input_tokens: input / CHARS_PER_TOKEN,
+        cached_tokens: 0,
+        output_tokens: request.sampling.max_tokens.map_or(USUAL_OUTPUT, u64::from),
+    }
+}
+
+/// What an attempt is thought to have used whose provider reports nothing that can be: a token for every four
+/// characters of the request and of the answer. One that failed after it was answered may have used what was
+/// reserved for it; `None` for one that was not answered by a model at all.
+#[must_use]
+pub fn estimate(request: &ModelRequest, result: Result<&ModelReply, FailureKind>) -> Option<Usage> {
+    let reserved = reserved(request);
+    match result {
+        Ok(reply) => {
+            let calls =
+                reply.tool_calls.iter().map(|call| call.name.len() + call.arguments.to_string().len());
+            let thought = reply.reasoning.as_deref().map_or(0, str::len);
+            let written = (reply.text.len() + thought + calls.sum::<usize>()) as u64;
+            Some(Usage { output_tokens: written.div_ceil(CHARS_PER_TOKEN), ..reserved })
+        }
+        Err(FailureKind::BadAnswer | FailureKind::EmptyAnswer | FailureKind::TimedOut) => Some(reserved),
+        Err(_) => None,
+    }
 }

@@ -2,7 +2,7 @@
 //! what it did.
 
 use crate::assist::Assisting;
-use crate::budget::{Account, Amount, Budgets};
+use crate::budget::{self, Account, Amount, Budgets};
 use crate::load::{request, stop_of};
 use crate::retry;
 use crate::services::Services;
@@ -15,7 +15,7 @@ use papertape_agents::memory::EMBEDDINGS;
 use papertape_core::id::{AgentName, ContentHash};
 use papertape_core::message::{CallFailure, FailureKind, ModelReply, ModelRequest, Usage};
 use papertape_core::ports::{Answer, AttemptFailure, BoxFuture, ExternalCall, ExternalReply};
-use papertape_core::record::{AttemptEnd, Commit, Lease, SessionId, Write};
+use papertape_core::record::{AttemptEnd, Commit, Estimate, Lease, SessionId, Write};
 use papertape_core::tape::{
     ActionOptions, ActionReply, CallOptions, Called, Host, Performed, StepPath, Stop,
 };
@@ -45,7 +45,12 @@ pub(crate) struct LiveHost {
     deadline: Option<Timestamp>,
     waits: Waits,
     reserved: Mutex<BTreeMap<StepPath, Amount>>,
+    /// How many crashes have cut a step off that is sent again.
+    interrupted: Mutex<BTreeMap<StepPath, u32>>,
 }
+
+/// A step that so many crashes have cut off is sent alone.
+const ALONE_AFTER: u32 = 2;
 
 impl LiveHost {
     /// For the session of an agent's day, or (`detached`) its summaries.
@@ -58,7 +63,15 @@ impl LiveHost {
     ) -> Self {
         let deadline = time.and_then(|time| run.services.clock.now().checked_add(time).ok());
         let account = Account { agent, date, detached };
-        Self { run, session, account, deadline, waits: Waits::default(), reserved: Mutex::default() }
+        Self {
+            run,
+            session,
+            account,
+            deadline,
+            waits: Waits::default(),
+            reserved: Mutex::default(),
+            interrupted: Mutex::default(),
+        }
     }
 
     /// How long an attempt may take: its own deadline, or what is left of the session's.
@@ -81,6 +94,17 @@ impl LiveHost {
         let _waiting = Waiting::new(self, path);
         // The semaphore is never closed; without a place the call is made all the same.
         places.acquire().await.ok()
+    }
+
+    /// The one place of the process for steps that crashes have cut off twice: should one of them be what kills
+    /// it, no other of them dies with it. Nothing for any other step.
+    async fn alone(&self, path: &StepPath) -> Option<SemaphorePermit<'_>> {
+        let times = self.interrupted.lock().unwrap_or_else(PoisonError::into_inner).get(path).copied();
+        if times.unwrap_or_default() < ALONE_AFTER {
+            return None;
+        }
+        tracing::warn!(path = %path, times, "a step that crashes have cut off is sent alone");
+        self.place(path, &self.run.services.alone).await
     }
 
     /// One attempt, cancelled at its deadline. Where the session's time is up, nothing is sent.
@@ -117,19 +141,19 @@ impl LiveHost {
         places: Option<&Semaphore>,
         price: impl Fn(&Usage) -> Option<rust_decimal::Decimal>,
         mut used: impl FnMut(&AttemptEnd),
+        estimate: impl Fn(Result<&T, FailureKind>) -> Option<Estimate>,
         call: impl Fn() -> F,
     ) -> Result<Called<T>, Stop>
     where
         F: Future<Output = Result<(T, Option<Usage>), AttemptFailure>> + Send,
     {
         let last = first.saturating_add(options.max_attempts.max(1) - 1);
+        let _alone = self.alone(path).await;
         let mut number = first;
         loop {
-            let ended = |usage: Option<Usage>, error: Option<String>| AttemptEnd {
-                number,
-                error,
-                usage,
-                cost_usd: usage.as_ref().and_then(&price),
+            let ended = |usage: Option<Usage>, error: Option<String>, result: Result<&T, FailureKind>| {
+                let estimate = if usage.is_none() { estimate(result) } else { None };
+                AttemptEnd { number, error, usage, cost_usd: usage.as_ref().and_then(&price), estimate }
             };
             let place = match places {
                 Some(places) => self.place(path, places).await,
@@ -139,20 +163,32 @@ impl LiveHost {
             drop(place);
             let failed = match result {
                 Ok((value, usage)) => {
-                    let attempt = ended(usage, None);
+                    let attempt = ended(usage, None, Ok(&value));
                     used(&attempt);
                     return Ok(Called { attempt, result: Ok(value) });
                 }
                 Err(failed) => failed,
             };
-            let attempt = ended(failed.usage, Some(failed.failure.to_string()));
+            let error = Some(failed.failure.to_string());
+            let attempt = ended(failed.usage, error, Err(failed.failure.kind));
             used(&attempt);
             if number >= last || !failed.failure.kind.is_transient() || self.is_late() {
                 return Ok(Called { result: Err(failed.failure), attempt });
             }
+            let pause = retry::pause(path, number, failed.retry_after);
+            let (is_asked, left) = (failed.retry_after.is_some(), self.time_left(Duration::MAX));
+            let Some(pause) = retry::within(pause, is_asked, options.timeout, left) else {
+                let message = format!(
+                    "{}; the next attempt would have to wait {} s, longer than the time of the call or of the session",
+                    failed.failure.message,
+                    pause.as_secs()
+                );
+                let failure = CallFailure { message, ..failed.failure };
+                return Ok(Called { result: Err(failure), attempt });
+            };
             tracing::warn!(path = %path, attempt = number, error = %failed.failure, "call failed, trying again");
             // The pause comes before the row of the next attempt: what is recorded as sent is about to be.
-            let pause = self.run.services.clock.sleep(retry::pause(path, number, failed.retry_after));
+            let pause = self.run.services.clock.sleep(pause);
             let mut signal = self.run.signal.clone();
             if let Either::Left((reason, _)) = select(Box::pin(signal.stopped()), pause).await {
                 return Err(reason.into());
@@ -269,6 +305,18 @@ impl Host for LiveHost {
         .boxed()
     }
 
+    fn interrupted(&self, path: &StepPath, times: u32, request: Option<&ModelRequest>) -> Option<Estimate> {
+        let mut interrupted = self.interrupted.lock().unwrap_or_else(PoisonError::into_inner);
+        interrupted.insert(path.clone(), times);
+        drop(interrupted);
+        // It may have been answered: what was reserved for it counts as used.
+        let request = request?;
+        let usage = budget::reserved(request);
+        let cost_usd = self.run.services.models.cost(&request.model, &usage);
+        self.run.budgets.settle(&self.account, Amount::default(), Amount::of(&usage, cost_usd));
+        Some(Estimate { usage, cost_usd })
+    }
+
     fn model<'a>(
         &'a self,
         path: &'a StepPath,
@@ -299,11 +347,16 @@ impl Host for LiveHost {
             };
             let mut reservation = Reservation { host: self, path, used: Amount::default() };
             let used = |attempt: &AttemptEnd| {
-                let usage = attempt.usage.unwrap_or_default();
-                reservation.used.add(Amount::of(&usage, attempt.cost_usd));
+                let estimate = attempt.estimate.unwrap_or_default();
+                let usage = attempt.usage.unwrap_or(estimate.usage);
+                reservation.used.add(Amount::of(&usage, attempt.cost_usd.or(estimate.cost_usd)));
+            };
+            let estimate = |result: Result<&ModelReply, FailureKind>| {
+                let usage = budget::estimate(request, result)?;
+                Some(Estimate { usage, cost_usd: price(&usage) })
             };
             let places = Some(&*self.run.services.calls);
-            self.attempts((path, options, first), places, price, used, call).await
+            self.attempts((path, options, first), places, price, used, estimate, call).await
         }
         .boxed()
     }
@@ -329,7 +382,7 @@ impl Host for LiveHost {
             // A sentence model changes nothing outside, and may be asked again.
             let once_only = call.server != EMBEDDINGS;
             let options = if once_only { CallOptions { max_attempts: 1, ..options } } else { options };
-            self.attempts((path, options, first), None, |_| None, |_| {}, once).await
+            self.attempts((path, options, first), None, |_| None, |_| {}, |_| None, once).await
         }
         .boxed()
     }

@@ -8,19 +8,25 @@ use std::time::Duration;
 const FIRST: Duration = Duration::from_millis(500);
 /// At the most, unless the provider asks for more.
 const MOST: Duration = Duration::from_secs(30);
-/// What a provider may ask for at the most; more is not waited.
-const MOST_ASKED: Duration = Duration::from_secs(300);
-
 /// The pause after attempt number `attempt` (from 1): doubling from half a second to half a minute,
 /// times 0.5 to 1.5 by a hash of path and number, so that many agents do not come back together; or
-/// what the provider asked for.
+/// what the provider asked for. [`within`] bounds both.
 #[must_use]
 pub fn pause(path: &StepPath, attempt: u32, asked: Option<Duration>) -> Duration {
     if let Some(asked) = asked {
-        return asked.min(MOST_ASKED);
+        return asked;
     }
     let doubled = FIRST.saturating_mul(1_u32 << attempt.saturating_sub(1).min(10)).min(MOST);
     let hash = ContentHash::of(format!("{path}\n{attempt}").as_bytes());
     let share = f64::from(hash.as_bytes()[0]) / 255.0;
     doubled.mul_f64(0.5 + share)
+}
+
+/// The pause before another attempt, within the time that one attempt of the call may take and within what is
+/// left of the session's. `None`: it would be longer, and there is no other attempt. A provider that asks for a
+/// pause is not asked again before its end.
+#[must_use]
+pub fn within(pause: Duration, is_asked: bool, call: Duration, left: Duration) -> Option<Duration> {
+    let pause = if is_asked { pause } else { pause.min(call) };
+    (pause <= call && pause < left).then_some(pause)
 }

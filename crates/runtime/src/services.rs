@@ -43,4 +43,6 @@ pub struct Services {
     pub assistant: Option<Assistant>,
     /// Bounds the calls to models that are under way at once in this process.
     pub calls: Arc<Semaphore>,
+    /// The one place of this process for steps that crashes have cut off again and again.
+    pub alone: Arc<Semaphore>,
 }

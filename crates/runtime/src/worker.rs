@@ -35,6 +35,8 @@ pub struct WorkerOptions {
     pub poll_every: Duration,
     /// Simulations that it runs at once. The assistant's jobs, which wait for others, run beside them.
     pub parallel_jobs: usize,
+    /// A job whose process has died so many times in a row without any progress fails; 0: never.
+    pub max_crashes_per_step: u32,
 }
 
 /// Runs jobs.
@@ -153,6 +155,15 @@ impl Worker {
             assist::cancel_started(&self.services, row).await?;
             return self.end(lease, row, JobEnd::failed(OLDER_RULES.to_owned())).await;
         }
+        let most = self.options.max_crashes_per_step;
+        if most > 0 && row.crashes >= most {
+            let end = JobEnd::failed(format!(
+                "the process died {} times in a row at the same step, without any progress of the job; resume it \
+                 once the cause is found (worker.max_crashes_per_step is {most})",
+                row.crashes
+            ));
+            return self.end(lease, row, end).await;
+        }
         actions::started(&self.services, lease, row).await?;
         let stopper = Stopper::default();
         let work = async {
@@ -172,7 +183,13 @@ impl Worker {
         };
         let end = match end {
             Ok(end) => end,
-            Err(Stop::LostLease) => return Err(RecordError::LostLease),
+            Err(Stop::LostLease) => {
+                // Whoever has it now has counted a crash.
+                if let Err(error) = self.services.queue.survived(lease).await {
+                    tracing::warn!(job = %lease.job, error = %error, "a lost lease may count as a crash");
+                }
+                return Err(RecordError::LostLease);
+            }
             Err(stop) => JobEnd::failed(stop.to_string()),
         };
         self.end(lease, row, end).await

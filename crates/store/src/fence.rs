@@ -20,12 +20,23 @@ pub(crate) struct Fence {
 impl Fence {
     /// Takes the job, with numbers for at most so many events.
     pub(crate) async fn take(db: &mut dyn Db, lease: &Lease, events: usize) -> Result<Self, StoreError> {
+        Self::take_for(db, lease, events, false).await
+    }
+
+    /// The same, for a transaction that brings the job on or does not: where it does, earlier crashes count
+    /// no more.
+    pub(crate) async fn take_for(
+        db: &mut dyn Db,
+        lease: &Lease,
+        events: usize,
+        is_progress: bool,
+    ) -> Result<Self, StoreError> {
         let count = i64::try_from(events).unwrap_or(i64::MAX);
         let mut row = db
             .row(
-                "UPDATE jobs SET next_seq = next_seq + $1 WHERE job_id = $2 AND lease_epoch = $3
-                 RETURNING next_seq",
-                params![count, &lease.job, lease.epoch],
+                "UPDATE jobs SET next_seq = next_seq + $1, crashes = crashes * $4
+                 WHERE job_id = $2 AND lease_epoch = $3 RETURNING next_seq",
+                params![count, &lease.job, lease.epoch, i64::from(!is_progress)],
             )
             .await?
             .ok_or(StoreError::LostLease)?;

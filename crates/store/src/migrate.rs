@@ -92,6 +92,12 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0012_action_terms.sql"),
         postgres: include_str!("../migrations/postgres/0012_action_terms.sql"),
     },
+    Migration {
+        version: 13,
+        name: "estimates",
+        sqlite: include_str!("../migrations/sqlite/0013_estimates.sql"),
+        postgres: include_str!("../migrations/postgres/0013_estimates.sql"),
+    },
 ];
 
 const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_version (

@@ -64,6 +64,14 @@ impl Queue for Store {
         }))
     }
 
+    fn survived<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
+        let lost = lease.clone();
+        port(self.write_for(&lease.job, move |db| {
+            let lost = lost.clone();
+            async move { survived(db, &lost).await }.boxed()
+        }))
+    }
+
     fn finish<'a>(
         &'a self,
         lease: &'a Lease,
@@ -167,7 +175,7 @@ impl Store {
 /// The columns that [`read_job`] reads.
 pub(crate) const JOB: &str = "job_id, kind,
     (SELECT c.config FROM job_configs c WHERE c.job_id = jobs.job_id), fingerprint, rules_version, status,
-    error, warnings, parent, superseded_by, created_at, started_at, completed_at";
+    error, warnings, parent, superseded_by, created_at, started_at, completed_at, crashes";
 
 pub(crate) fn read_job(row: &mut Row) -> Result<JobRow, StoreError> {
     Ok(JobRow {
@@ -189,6 +197,7 @@ pub(crate) fn read_job(row: &mut Row) -> Result<JobRow, StoreError> {
         created_at: row.get()?,
         started_at: row.get()?,
         completed_at: row.get()?,
+        crashes: row.get()?,
     })
 }
 
@@ -267,7 +276,8 @@ async fn claim(
     let sql = format!(
         "UPDATE jobs SET status = 'running', lease_owner = $1, lease_epoch = lease_epoch + 1,
              lease_until = {now} + $2, next_seq = next_seq + 1, error = NULL, completed_at = NULL,
-             started_at = coalesce(started_at, {now})
+             started_at = coalesce(started_at, {now}),
+             crashes = crashes + CASE WHEN status = 'running' THEN 1 ELSE 0 END
          WHERE job_id = (
              SELECT job_id FROM jobs
              WHERE (status = 'queued' OR (status = 'running' AND lease_until <= {now}))
@@ -296,6 +306,13 @@ async fn renew(db: &mut dyn Db, lease: &Lease, lease_for: Duration) -> Result<bo
     );
     let row = db.row(&sql, params![micros(lease_for), &lease.job, lease.epoch]).await?;
     row.ok_or(StoreError::LostLease)?.get()
+}
+
+/// The lease was taken for one of a dead process, and counted so.
+async fn survived(db: &mut dyn Db, lease: &Lease) -> Result<(), StoreError> {
+    let sql = "UPDATE jobs SET crashes = crashes - 1
+        WHERE job_id = $1 AND lease_epoch > $2 AND status = 'running' AND crashes > 0";
+    db.execute(sql, params![&lease.job, lease.epoch]).await.map(drop)
 }
 
 async fn finish(
@@ -328,7 +345,7 @@ async fn requeue(db: &mut dyn Db, job: &JobId) -> Result<bool, StoreError> {
     let now = db.backend().now();
     let sql = format!(
         "UPDATE jobs SET status = 'queued', error = NULL, completed_at = NULL, cancel_requested = 0,
-             next_seq = next_seq + 1
+             next_seq = next_seq + 1, crashes = 0
          WHERE job_id = $1 AND status IN ('failed', 'partial', 'cancelled') RETURNING next_seq, {now}"
     );
     let Some(mut row) = db.row(&sql, params![job]).await? else {

@@ -189,7 +189,7 @@ impl MemoryHost {
         self.boundary()?;
         let error = result.as_ref().err().map(ToString::to_string);
         let usage = Some(Usage { input_tokens: 10, cached_tokens: 0, output_tokens: 5 });
-        Ok(Called { result, attempt: AttemptEnd { number: first, error, usage, cost_usd: None } })
+        Ok(Called { result, attempt: AttemptEnd { number: first, error, usage, ..AttemptEnd::default() } })
     }
 }
 

@@ -257,6 +257,11 @@ impl Kept {
             outcome_ref: step.outcome_ref,
             attempts: step.attempts.keys().next_back().copied().unwrap_or_default(),
             hash: None,
+            interrupted: {
+                let ended = step.attempts.values().flatten();
+                let cut = ended.filter(|end| end.error.as_deref() == Some("interrupted")).count();
+                u32::try_from(cut).unwrap_or(u32::MAX)
+            },
             implied: step.implied.clone(),
         };
         self.steps.iter().map(row).collect()

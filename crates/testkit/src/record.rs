@@ -218,6 +218,9 @@ impl Record for MemoryRecord {
                         append((&mut job.actions, &mut job.plan), &commit.lease.job, entry, commit.at);
                     }
                 }
+                if commit.writes.iter().any(is_progress) {
+                    job.row.crashes = 0;
+                }
                 let index = usize::try_from(commit.session.0 - 1).unwrap_or(usize::MAX);
                 let session = &mut state.sessions[index];
                 let kept = if commit.detached { &mut session.detached } else { &mut session.kept };
@@ -284,12 +287,15 @@ impl Record for MemoryRecord {
             for (kept, detached) in [(&session.kept, false), (&session.detached, true)] {
                 let mut usage = Usage::default();
                 let mut cost_usd = Decimal::ZERO;
+                let mut estimated_calls = 0;
                 for attempt in kept.steps.iter().flat_map(|step| step.attempts.values()).flatten() {
-                    usage += attempt.usage.unwrap_or_default();
-                    cost_usd += attempt.cost_usd.unwrap_or_default();
+                    let estimate = attempt.estimate.unwrap_or_default();
+                    usage += attempt.usage.unwrap_or(estimate.usage);
+                    estimated_calls += u64::from(attempt.usage.is_none() && attempt.estimate.is_some());
+                    cost_usd += attempt.cost_usd.or(estimate.cost_usd).unwrap_or_default();
                 }
                 let (agent, date) = (session.agent.clone(), session.date);
-                rows.push(Spent { agent, date, detached, usage, cost_usd });
+                rows.push(Spent { agent, date, detached, usage, cost_usd, estimated_calls });
             }
         }
         ready(Ok(rows))
@@ -308,6 +314,7 @@ impl MemoryRecord {
         };
         state.jobs.iter_mut().find(free).map(|job| {
             job.epoch += 1;
+            job.row.crashes += u32::from(job.row.status == JobStatus::Running);
             job.row.status = JobStatus::Running;
             job.lease_until = now.checked_add(lease_for).ok();
             (Lease { job: job.row.id.clone(), epoch: job.epoch }, job.row.clone())
@@ -331,6 +338,7 @@ impl Queue for MemoryRecord {
             created_at: job.created_at,
             started_at: None,
             completed_at: None,
+            crashes: 0,
         };
         let texts = job.texts.into_iter().map(|text| (text.hash, text.body)).collect();
         self.lock().jobs.push(Job {
@@ -375,6 +383,15 @@ impl Queue for MemoryRecord {
         }))
     }
 
+    fn survived<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
+        let mut state = self.lock();
+        let of = |job: &&mut Job| job.row.id == lease.job && job.epoch > lease.epoch;
+        if let Some(job) = state.jobs.iter_mut().find(of) {
+            job.row.crashes = job.row.crashes.saturating_sub(1);
+        }
+        ready(Ok(()))
+    }
+
     fn finish<'a>(
         &'a self,
         lease: &'a Lease,
@@ -394,7 +411,11 @@ impl Queue for MemoryRecord {
         let mut state = self.lock();
         let stopped =
             state.jobs.iter_mut().find(|found| found.row.id == *job && found.row.status.is_stopped());
-        ready(Ok(stopped.map(|job| job.row.status = JobStatus::Queued).is_some()))
+        let again = |job: &mut Job| {
+            job.row.status = JobStatus::Queued;
+            job.row.crashes = 0;
+        };
+        ready(Ok(stopped.map(again).is_some()))
     }
 
     fn cancel<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>> {
@@ -413,4 +434,11 @@ impl Queue for MemoryRecord {
     fn job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>> {
         ready(Ok(self.lock().jobs.iter().find(|found| found.row.id == *job).map(|found| found.row.clone())))
     }
+}
+
+fn is_progress(write: &Write) -> bool {
+    matches!(
+        write,
+        Write::End(_) | Write::Abandoned { .. } | Write::CloseScope { .. } | Write::CloseSession(_)
+    )
 }

@@ -10287,6 +10287,11 @@ export interface components {
              * @description When it ended.
              */
             ended_at?: string | null;
+            /**
+             * Format: int64
+             * @description Attempts whose usage is not known; tokens and cost hold an estimate of it.
+             */
+            estimated_calls: number;
             /** @description Its link's hash. */
             hash?: string | null;
             /**
@@ -10706,6 +10711,11 @@ export interface components {
              * @description US dollars, as far as prices are known.
              */
             cost_usd: number;
+            /**
+             * Format: int64
+             * @description Calls whose provider reported no usage that can be. The other figures hold an estimate of it.
+             */
+            estimated_calls: number;
             /**
              * Format: int64
              * @description Tokens read, cached ones included.

@@ -200,4 +200,6 @@ pub struct JobRow {
     pub started_at: Option<Timestamp>,
     /// When it stopped.
     pub completed_at: Option<Timestamp>,
+    /// How many times in a row its process has died without any progress of the job.
+    pub crashes: u32,
 }

@@ -21,8 +21,8 @@ pub use rows::{
     SnapshotRow, StartingPosition,
 };
 pub use write::{
-    AgentState, AttemptEnd, Commit, Intent, NewSession, OpenedSession, ReusedFrom, ReusedSession, Spent,
-    StepEnd, TapeRow, Text, Unsummarised, Write,
+    AgentState, AttemptEnd, Commit, Estimate, Intent, NewSession, OpenedSession, ReusedFrom, ReusedSession,
+    Spent, StepEnd, TapeRow, Text, Unsummarised, Write,
 };
 
 macro_rules! words {

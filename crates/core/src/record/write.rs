@@ -56,6 +56,8 @@ pub struct TapeRow {
     pub attempts: u32,
     /// Its link of the session's chain; `None` while it is open.
     pub hash: Option<ContentHash>,
+    /// Of an open step: how many of these a crash has cut off, the last one left out.
+    pub interrupted: u32,
     /// Rows that it implies; given where a branch may copy them ([`crate::ports::Record::implied`]),
     /// empty elsewhere.
     pub implied: Vec<Implied>,
@@ -96,6 +98,8 @@ pub struct Spent {
     pub usage: Usage,
     /// USD.
     pub cost_usd: Decimal,
+    /// Calls that are in these sums by an estimate.
+    pub estimated_calls: u64,
 }
 
 /// Content, stored once by its hash.
@@ -193,6 +197,15 @@ pub struct Intent {
     pub request_ref: ContentHash,
 }
 
+/// What an attempt is thought to have used, where its provider reports nothing that can be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Estimate {
+    /// Tokens.
+    pub usage: Usage,
+    /// What these cost in USD; `None` where no price is known.
+    pub cost_usd: Option<Decimal>,
+}
+
 /// How an attempt ended.
 #[derive(Clone, Debug, Default)]
 pub struct AttemptEnd {
@@ -204,6 +217,8 @@ pub struct AttemptEnd {
     pub usage: Option<Usage>,
     /// What that cost; `None` where no price is known.
     pub cost_usd: Option<Decimal>,
+    /// What counts in its place for sums and budgets, where the usage is not known.
+    pub estimate: Option<Estimate>,
 }
 
 /// The session of a branch's parent that steps are copied from.

@@ -37,7 +37,7 @@ impl Session {
                 session.ride(end);
                 return Ok(result);
             }
-            Lookup::Open { attempts } if !asked.repeatable => {
+            Lookup::Open { attempts, .. } if !asked.repeatable => {
                 let failure = CallFailure {
                     kind: FailureKind::ToolError,
                     message: "the call was interrupted: whether it took effect is unknown".to_owned(),
@@ -51,7 +51,7 @@ impl Session {
             found @ (Lookup::Open { .. } | Lookup::Absent) if held.is_some() => {
                 // Nothing is sent, so it is announced and ended in one transaction.
                 let failure = held.unwrap_or_else(nothing);
-                let number = if let Lookup::Open { attempts } = found { attempts } else { 1 };
+                let number = if let Lookup::Open { attempts, .. } = found { attempts } else { 1 };
                 let error = Some(failure.message.clone());
                 let attempt = AttemptEnd { number, error, ..AttemptEnd::default() };
                 let mut writes = Vec::new();
@@ -66,11 +66,13 @@ impl Session {
                 session.commit(writes).await?;
                 return Ok(result);
             }
-            Lookup::Open { attempts } => {
+            Lookup::Open { attempts, interrupted: earlier } => {
+                let times = earlier.saturating_add(1);
+                let estimate = session.host().interrupted(&path, times, effect.model_request());
                 session.host().admit(&path, effect.model_request()).await?;
                 let next = attempts + 1;
-                let lost =
-                    Write::Attempt { path: path.clone(), ended: interrupted(attempts), next: Some(next) };
+                let ended = AttemptEnd { estimate, ..interrupted(attempts) };
+                let lost = Write::Attempt { path: path.clone(), ended, next: Some(next) };
                 session.commit(vec![lost]).await?;
                 next
             }

@@ -5,7 +5,7 @@ use super::{StepPath, Stop};
 use crate::id::ContentHash;
 use crate::message::{CallFailure, ModelReply, ModelRequest};
 use crate::ports::{BoxFuture, ExternalCall, ExternalReply};
-use crate::record::{AttemptEnd, Write};
+use crate::record::{AttemptEnd, Estimate, Write};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -40,6 +40,17 @@ pub trait Host: Send + Sync {
         path: &'a StepPath,
         request: Option<&'a ModelRequest>,
     ) -> BoxFuture<'a, Result<(), Stop>>;
+
+    /// Says that the step is sent again after so many crashes of its process, the last of them new. Gives what
+    /// the attempt that was cut off is thought to have used. Called before the step is admitted.
+    fn interrupted(
+        &self,
+        _path: &StepPath,
+        _times: u32,
+        _request: Option<&ModelRequest>,
+    ) -> Option<Estimate> {
+        None
+    }
 
     /// Calls the model, with retries, from attempt number `first` on. Keeps every attempt but the
     /// last, which it returns.

@@ -31,7 +31,7 @@ pub(super) enum Lookup {
     /// Nothing: perform it.
     Absent,
     /// It was sent, and its outcome never came.
-    Open { attempts: u32 },
+    Open { attempts: u32, interrupted: u32 },
     /// Here is its outcome.
     Done { kind: OutcomeKind, outcome_ref: Option<ContentHash>, outcome: Option<Value> },
     /// A branch's parent has its outcome.
@@ -102,7 +102,7 @@ impl Tape {
         }
         match row.state {
             State::Intent if self.sealed => Lookup::Missing,
-            State::Intent => Lookup::Open { attempts: row.attempts },
+            State::Intent => Lookup::Open { attempts: row.attempts, interrupted: row.interrupted },
             // Only a guard that closed abandons, and it is looked up before its body: this row's
             // guard is gone from the tape.
             State::Abandoned => Lookup::Differs { request_ref: row.request_ref },

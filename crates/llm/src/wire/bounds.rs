@@ -69,42 +69,47 @@ impl fmt::Display for Bound {
     }
 }
 
-/// How deep a JSON text is nested and how many values it has, at most. Needs no valid JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How deep a JSON text is nested and how many values it has, at most. Needs no valid JSON, no memory, and
+/// may be read in pieces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
     /// Levels.
     pub depth: usize,
-    /// Values.
+    /// Values, but for the first.
     pub values: usize,
+    open: usize,
+    in_string: bool,
+    escaped: bool,
 }
 
-/// Reads the shape of a JSON text, in one pass and without memory.
-#[must_use]
-pub fn shape(json: &[u8]) -> Shape {
-    let (mut open, mut depth, mut values) = (0_usize, 0, 1);
-    let mut bytes = json.iter();
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'"' => {
-                while let Some(byte) = bytes.next() {
-                    match byte {
-                        b'\\' => drop(bytes.next()),
-                        b'"' => break,
-                        _ => {}
-                    }
+impl Shape {
+    /// Of a whole text.
+    #[must_use]
+    pub fn of(json: &[u8]) -> Self {
+        let mut shape = Self::default();
+        shape.read(json);
+        shape
+    }
+
+    /// Reads the next piece.
+    pub fn read(&mut self, json: &[u8]) {
+        for byte in json {
+            match byte {
+                _ if self.escaped => self.escaped = false,
+                b'\\' if self.in_string => self.escaped = true,
+                b'"' => self.in_string = !self.in_string,
+                _ if self.in_string => {}
+                b'{' | b'[' => {
+                    self.open += 1;
+                    self.values += 1;
+                    self.depth = self.depth.max(self.open);
                 }
+                b'}' | b']' => self.open = self.open.saturating_sub(1),
+                b',' => self.values += 1,
+                _ => {}
             }
-            b'{' | b'[' => {
-                open += 1;
-                values += 1;
-                depth = depth.max(open);
-            }
-            b'}' | b']' => open = open.saturating_sub(1),
-            b',' => values += 1,
-            _ => {}
         }
     }
-    Shape { depth, values }
 }
 
 /// Is the text nested no deeper than allowed?
@@ -112,7 +117,7 @@ pub fn shape(json: &[u8]) -> Shape {
 /// # Errors
 /// [`Bound::Depth`].
 pub fn check_depth(json: &[u8]) -> Result<(), Bound> {
-    if shape(json).depth > MAX_DEPTH { Err(Bound::Depth) } else { Ok(()) }
+    if Shape::of(json).depth > MAX_DEPTH { Err(Bound::Depth) } else { Ok(()) }
 }
 
 /// Counts the values that an answer keeps as trees.
@@ -124,7 +129,7 @@ pub(crate) struct Trees {
 impl Trees {
     /// May this text be parsed into a tree?
     pub(crate) fn admit(&mut self, json: &[u8]) -> Result<(), Bound> {
-        let shape = shape(json);
+        let shape = Shape::of(json);
         self.values = self.values.saturating_add(shape.values);
         if shape.depth > MAX_DEPTH {
             Err(Bound::Depth)

@@ -6,6 +6,7 @@
 mod agents;
 mod days;
 mod desk;
+mod hostile;
 mod million;
 mod million_texts;
 mod product;
@@ -25,6 +26,7 @@ fn main() {
         Bench { name: "days", run: days::run },
         Bench { name: "agents", run: agents::run },
         Bench { name: "desk", run: desk::run },
+        Bench { name: "hostile", run: hostile::run },
         Bench { name: "reading", run: reading::run },
         Bench { name: "search", run: search::run },
         Bench { name: "start", run: start::run },

@@ -222,6 +222,7 @@ fn step(writes: &mut Vec<Write>, kind: &str, n: u64, (role, said): (Role, String
             error: None,
             usage: Some(Usage { input_tokens: 1_200, cached_tokens: 0, output_tokens: 90 }),
             cost_usd: None,
+            estimate: None,
         }),
         reused_from: None,
         implied,

@@ -6,15 +6,16 @@ use papertape_assistant::web::{Hit, WebSearch};
 use papertape_core::message::{CallFailure, FailureKind};
 use papertape_core::ports::BoxFuture;
 use papertape_core::redact::Redactor;
-use papertape_llm::{Key, find_key};
+use papertape_llm::wire::bounds::{Bound, MAX_BODY_BYTES, MAX_DEPTH, Shape};
+use papertape_llm::{Key, Unread, find_key, read_body};
 use reqwest::{Client, RequestBuilder, StatusCode, Url};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest answer that is read.
-const MOST_BYTES: usize = 4 << 20;
+/// JSON values of an answer.
+const MAX_VALUES: usize = 100_000;
 /// How much of one page's text is kept.
 const TEXT_CHARS: usize = 1_000;
 /// How much of a title or an address.
@@ -39,7 +40,7 @@ impl Search {
             ));
         };
         let request = self.request(service, query, limit)?;
-        let mut response = request.send().await.map_err(unreachable)?;
+        let response = request.send().await.map_err(unreachable)?;
         match response.status() {
             status if status.is_success() => {}
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
@@ -64,12 +65,27 @@ impl Search {
                 ));
             }
         }
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(unreachable)? {
-            if body.len() + chunk.len() > MOST_BYTES {
-                return Err(failed(FailureKind::BadAnswer, "the search service's answer is too long"));
-            }
-            body.extend_from_slice(&chunk);
+        let exceeded = |bound: Bound| {
+            failed(
+                FailureKind::BadAnswer,
+                &format!("the search service's answer is not read: it has {bound}"),
+            )
+        };
+        let body = read_body(response, MAX_BODY_BYTES, Bound::Body).await.map_err(|unread| match unread {
+            Unread::Exceeded(bound) => exceeded(bound),
+            Unread::Failed(error) => unreachable(error),
+        })?;
+        let shape = Shape::of(&body);
+        if shape.depth > MAX_DEPTH {
+            return Err(exceeded(Bound::Depth));
+        }
+        if shape.values > MAX_VALUES {
+            return Err(failed(
+                FailureKind::BadAnswer,
+                &format!(
+                    "the search service's answer is not read: it has more than {MAX_VALUES} JSON values"
+                ),
+            ));
         }
         let answer: Value = serde_json::from_slice(&body)
             .map_err(|_| failed(FailureKind::BadAnswer, "the search service's answer is no JSON"))?;
@@ -170,7 +186,10 @@ fn hits(
 fn client() -> Result<Client, CallFailure> {
     // reqwest takes the process's provider. Where another part has installed one, that is kept.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let builder = || Client::builder().redirect(reqwest::redirect::Policy::none());
+    let builder = || {
+        let client = Client::builder().redirect(reqwest::redirect::Policy::none());
+        client.no_gzip().no_brotli().no_zstd().no_deflate()
+    };
     // A machine without a store of root certificates can still reach a local service.
     builder()
         .build()

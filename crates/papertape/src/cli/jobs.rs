@@ -5,7 +5,7 @@ use super::output::{count, json, note, say, seconds, table, text_of};
 use super::way::job_named;
 use super::{Common, Outcome, way};
 use crate::config::Config;
-use crate::view::{self, JobSummary, JobsQuery, Progress, StatusAnswer};
+use crate::view::{self, JobSummary, JobsQuery, Progress, StatusAnswer, UsageSummary};
 use anyhow::Result;
 use clap::Args;
 use papertape_core::record::{DayStatus, JobStatus};
@@ -64,7 +64,7 @@ pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Out
             span(job),
             agents(job),
             done(&job.progress),
-            cost(job.usage.cost_usd),
+            estimated(&job.usage, cost(job.usage.cost_usd)),
             at(job.created_at),
         ]);
     }
@@ -113,11 +113,17 @@ fn details(answer: &StatusAnswer, about: &JobSummary) -> Result<()> {
     let usage = &answer.usage;
     say(format_args!(
         "used      {} tokens read, {} written, {}",
-        count(usage.input_tokens),
-        count(usage.output_tokens),
-        cost(usage.cost_usd)
+        estimated(usage, count(usage.input_tokens)),
+        estimated(usage, count(usage.output_tokens)),
+        estimated(usage, cost(usage.cost_usd))
     ))?;
     say(format_args!("rules     {}", answer.rules_version))?;
+    if usage.estimated_calls > 0 {
+        say(format_args!(
+            "estimate  the provider reported no usage for {} calls; ~ marks what is estimated for them",
+            usage.estimated_calls
+        ))?;
+    }
     say(format_args!("asked for {} UTC", at(answer.created_at)))?;
     if let Some(took) = answer.total_duration_seconds {
         say(format_args!("took      {}", seconds(took)))?;
@@ -184,4 +190,9 @@ fn cost(usd: f64) -> String {
 
 fn at(instant: Timestamp) -> String {
     instant.strftime("%Y-%m-%d %H:%M").to_string()
+}
+
+/// A figure, marked where an estimate is in it.
+fn estimated(usage: &UsageSummary, figure: impl std::fmt::Display) -> String {
+    if usage.estimated_calls > 0 { format!("~{figure}") } else { figure.to_string() }
 }

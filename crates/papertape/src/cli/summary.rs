@@ -37,6 +37,8 @@ pub(super) struct Line {
     pub(super) trades: u64,
     pub(super) rejected: u64,
     pub(super) cost: Option<Decimal>,
+    /// Is a part of it an estimate?
+    pub(super) is_estimated: bool,
     /// Where to look first: the newest day with a trade, else the newest day.
     pub(super) look_at: (JobId, Date),
 }
@@ -141,7 +143,13 @@ fn cells(line: &Line) -> [String; COLUMNS.len()] {
         count(line.trades),
         count(line.rejected),
         format!("{} of {}", line.result.provenance.failed_days.len(), metrics.days),
-        line.cost.map_or_else(|| "-".to_owned(), |cost| format!("${}", cost.round_dp(4).normalize())),
+        line.cost.map_or_else(
+            || "-".to_owned(),
+            |cost| {
+                let mark = if line.is_estimated { "~" } else { "" };
+                format!("{mark}${}", cost.round_dp(4).normalize())
+            },
+        ),
     ]
 }
 
@@ -197,6 +205,7 @@ pub(super) async fn beside(app: &App, results: Vec<RangeResult>) -> Result<Vec<L
     for result in results {
         let agent = AgentName::new(&result.model);
         let (mut trades, mut rejected, mut cost, mut model) = (0, 0, Decimal::ZERO, None);
+        let mut is_estimated = false;
         let mut look_at = (JobId::new(&result.job_id), result.end_date);
         for days in result.daily_portfolio_values.chunk_by(|one, next| one.job_id == next.job_id) {
             let (Some(first), Some(last)) = (days.first(), days.last()) else { continue };
@@ -216,12 +225,23 @@ pub(super) async fn beside(app: &App, results: Vec<RangeResult>) -> Result<Vec<L
             let spent = app.store.spent(&job).await?;
             let in_range = |date| date >= first.date && date <= last.date;
             let own = spent.iter().filter(|row| row.agent == agent && in_range(row.date));
-            cost += own.map(|row| row.cost_usd).sum::<Decimal>();
+            for row in own {
+                cost += row.cost_usd;
+                is_estimated |= row.estimated_calls > 0;
+            }
             let config = app.store.job(&job).await?.and_then(|row| config(&row.config));
             model = config.and_then(|config| model_of(&config, &agent)).or(model);
         }
         let priced = result.is_llm == Some(false) || cost > Decimal::ZERO;
-        lines.push(Line { result, model, trades, rejected, cost: priced.then_some(cost), look_at });
+        lines.push(Line {
+            result,
+            model,
+            trades,
+            rejected,
+            cost: priced.then_some(cost),
+            is_estimated,
+            look_at,
+        });
     }
     Ok(lines)
 }

@@ -1,5 +1,6 @@
 //! What a tool answered, as text. Nothing is cut: what is too large is an error.
 
+use super::bounded::EXCEEDED;
 use papertape_core::json;
 use papertape_core::ports::ExternalReply;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
@@ -19,7 +20,7 @@ pub(super) fn reply(result: CallToolResult) -> ExternalReply {
 pub(super) fn bounded(reply: ExternalReply) -> Result<ExternalReply, String> {
     match reply.text.len() {
         bytes if bytes > MOST_BYTES => {
-            Err(format!("answered with {bytes} bytes of text; an answer may have {MOST_BYTES}"))
+            Err(format!("{EXCEEDED}{bytes} bytes of text in an answer, which may have {MOST_BYTES}"))
         }
         _ => Ok(reply),
     }

@@ -1,7 +1,9 @@
 //! A tool server as a child process that speaks on its standard streams.
 
+use super::bounded::{MAX_MESSAGE_BYTES, TOO_LARGE, check};
 use super::connection::Ending;
 use crate::config::ToolServer;
+use papertape_llm::wire::bounds::Shape;
 use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -15,9 +17,6 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader, R
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinSet;
 
-/// The longest message, a line, that a server may send. More than the largest answer, for images are
-/// named and not kept.
-const MOST_LINE_BYTES: usize = 8 << 20;
 /// The longest piece of a child's standard error that is logged at once.
 const LOG_LINE_BYTES: u64 = 8 << 10;
 /// How long a child may take to end once its standard input is closed, before it is killed.
@@ -52,7 +51,7 @@ pub(super) fn spawn(name: &str, config: &ToolServer, ending: Ending) -> Result<C
     };
     let mut draining = JoinSet::new();
     draining.spawn(drain(name.to_owned(), stderr));
-    let lines = Lines { inner: stdout, line_bytes: 0, ending: ending.clone() };
+    let lines = Lines { inner: stdout, line_bytes: 0, shape: Shape::default(), ending: ending.clone() };
     let streams = AsyncRwTransport::new(lines, stdin);
     Ok(ChildTransport { streams, child, is_over: false, ending, _draining: draining })
 }
@@ -110,6 +109,7 @@ impl Transport<RoleClient> for ChildTransport {
 struct Lines<R> {
     inner: R,
     line_bytes: usize,
+    shape: Shape,
     ending: Ending,
 }
 
@@ -122,14 +122,19 @@ impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.inner).poll_read(context, buffer))?;
         let read = &buffer.filled()[before..];
-        self.line_bytes = match read.iter().rposition(|byte| *byte == b'\n') {
-            Some(at) => read.len() - at - 1,
-            None => self.line_bytes + read.len(),
-        };
-        if self.line_bytes > MOST_LINE_BYTES {
-            let reason = format!("sent a message of more than {MOST_LINE_BYTES} bytes and was cut off");
-            self.ending.get_or_init(|| reason.clone());
-            return Poll::Ready(Err(io::Error::other(reason)));
+        for piece in read.split_inclusive(|byte| *byte == b'\n') {
+            self.line_bytes += piece.len();
+            self.shape.read(piece);
+            let exceeded =
+                if self.line_bytes > MAX_MESSAGE_BYTES { Some(TOO_LARGE) } else { check(&self.shape) };
+            if let Some(reason) = exceeded {
+                self.ending.get_or_init(|| reason.to_owned());
+                return Poll::Ready(Err(io::Error::other(reason)));
+            }
+            if piece.ends_with(b"\n") {
+                self.line_bytes = 0;
+                self.shape = Shape::default();
+            }
         }
         Poll::Ready(Ok(()))
     }

@@ -1,5 +1,6 @@
 //! One connection to a tool server: shared by calls that run side by side, until it breaks.
 
+use super::bounded::EXCEEDED;
 use super::{child, http};
 use crate::config::ToolServer;
 use rmcp::RoleClient;
@@ -16,7 +17,9 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 /// The most pages of a list of tools.
-const MOST_PAGES: usize = 100;
+const MOST_PAGES: usize = 20;
+/// The most tools of one server.
+const MAX_TOOLS: usize = 1_000;
 
 /// What is known of how a connection ended, in words that follow the server's name.
 pub(super) type Ending = Arc<OnceLock<String>>;
@@ -84,6 +87,9 @@ impl Connection {
         let mut page = None;
         for _ in 0..MOST_PAGES {
             let listed = self.settle(self.service.peer().list_tools(page.take())).await?;
+            if tools.len() + listed.tools.len() > MAX_TOOLS {
+                return Err(Fault::Failed(format!("{EXCEEDED}more than {MAX_TOOLS} tools")));
+            }
             tools.extend(listed.tools);
             let Some(cursor) = listed.next_cursor else { return Ok(tools) };
             page = Some(PaginatedRequestParams::default().with_cursor(Some(cursor)));

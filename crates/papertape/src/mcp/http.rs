@@ -1,5 +1,6 @@
 //! A tool server behind an address, over streamable HTTP.
 
+use super::bounded::{BoundedClient, MAX_MESSAGE_BYTES, TOO_LARGE, reason_in};
 use reqwest::Client;
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
@@ -10,18 +11,16 @@ use std::time::Duration;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 /// The most calls on their way to one server at once.
 const MOST_REQUESTS: usize = 256;
-/// The longest event that a server may send.
-const MOST_EVENT_BYTES: usize = 8 << 20;
 
 /// A transport to the address. Connects when it is first used.
 ///
 /// # Errors
 /// In words that follow the server's name.
-pub(super) fn transport(url: &str) -> Result<StreamableHttpClientTransport<Client>, String> {
+pub(super) fn transport(url: &str) -> Result<StreamableHttpClientTransport<BoundedClient>, String> {
     let mut config = StreamableHttpClientTransportConfig::with_uri(url);
     config.max_concurrent_requests = MOST_REQUESTS;
-    config.max_sse_event_size = MOST_EVENT_BYTES;
-    Ok(StreamableHttpClientTransport::with_client(client()?, config))
+    config.max_sse_event_size = MAX_MESSAGE_BYTES;
+    Ok(StreamableHttpClientTransport::with_client(BoundedClient(client()?), config))
 }
 
 /// Follows no redirect: an address may hold a key, which would travel along.
@@ -37,6 +36,11 @@ pub(crate) fn client() -> Result<Client, String> {
             .retry(reqwest::retry::never())
             .pool_max_idle_per_host(0)
             .tcp_nodelay(true)
+            // A small answer stays small.
+            .no_gzip()
+            .no_brotli()
+            .no_zstd()
+            .no_deflate()
     };
     // A machine without a store of root certificates can still reach a local server.
     builder()
@@ -48,6 +52,9 @@ pub(crate) fn client() -> Result<Client, String> {
 /// What went wrong, in words that follow the server's name and tell no address and no payload; `None`
 /// where there is nothing to say.
 pub(super) fn reason(error: &(dyn Error + 'static)) -> Option<String> {
+    if let Some(bound) = chain(error).find_map(reason_in) {
+        return Some(bound.to_owned());
+    }
     let http = chain(error).find_map(|error| error.downcast_ref::<StreamableHttpError<reqwest::Error>>());
     match http {
         Some(StreamableHttpError::HttpStatus(status)) => {
@@ -57,9 +64,7 @@ pub(super) fn reason(error: &(dyn Error + 'static)) -> Option<String> {
             Some("wants credentials that it was not given".to_owned())
         }
         Some(StreamableHttpError::SessionExpired) => Some("answered with HTTP 404".to_owned()),
-        Some(StreamableHttpError::ResponseBodyTooLarge { max_size }) => {
-            Some(format!("answered with more than {max_size} bytes"))
-        }
+        Some(StreamableHttpError::ResponseBodyTooLarge { .. }) => Some(TOO_LARGE.to_owned()),
         Some(StreamableHttpError::Client(error)) => Some(client_reason(error)),
         Some(_) => Some("gave an answer that is not MCP over streamable HTTP".to_owned()),
         None => system_reason(error).map(|reason| format!("broke off the connection: {reason}")),

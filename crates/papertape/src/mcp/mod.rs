@@ -6,6 +6,7 @@
 //! waits for it any more. Dropping [`McpTools`] ends the child processes.
 
 mod answer;
+mod bounded;
 mod child;
 mod connection;
 mod http;
@@ -165,13 +166,17 @@ impl Server {
         // Calls under way on the old one keep it until they end.
         *slot = None;
         let made = Connection::make(&self.name, &self.config, patience).await;
-        let connection = Arc::new(made.map_err(|reason| self.failure(FailureKind::Unavailable, &reason))?);
+        let connection = Arc::new(made.map_err(|reason| {
+            let is_bound = reason.starts_with(bounded::EXCEEDED);
+            self.failure(if is_bound { FailureKind::BadAnswer } else { FailureKind::Unavailable }, &reason)
+        })?);
         *slot = Some(Arc::clone(&connection));
         Ok(connection)
     }
 
     fn error(&self, reason: &str) -> CallFailure {
-        self.failure(FailureKind::ToolError, reason)
+        let is_bound = reason.starts_with(bounded::EXCEEDED);
+        self.failure(if is_bound { FailureKind::BadAnswer } else { FailureKind::ToolError }, reason)
     }
 
     fn failure(&self, kind: FailureKind, reason: &str) -> CallFailure {

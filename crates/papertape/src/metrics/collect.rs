@@ -131,7 +131,7 @@ fn models(models: &[(String, ModelFigures)]) -> [Family; 3] {
 }
 
 /// What the record holds.
-fn record(figures: &Figures) -> [Family; 3] {
+fn record(figures: &Figures) -> [Family; 4] {
     let mut jobs = Family::new("papertape_jobs", Kind::Gauge, "Jobs of the record by status.");
     for (status, count) in &figures.jobs {
         jobs = jobs.with(&[("status", status)], count);
@@ -153,7 +153,13 @@ fn record(figures: &Figures) -> [Family; 3] {
         "What all sessions of the record have cost in USD, as far as prices are known.",
     )
     .with(&[], plain(figures.used.cost_usd));
-    [jobs, tokens, cost]
+    let estimated = Family::new(
+        "papertape_record_estimated_calls",
+        Kind::Gauge,
+        "Calls whose provider reported no usage, and that are in tokens and cost by an estimate.",
+    )
+    .with(&[], figures.used.estimated_calls);
+    [jobs, tokens, cost, estimated]
 }
 
 fn plain(amount: Decimal) -> String {

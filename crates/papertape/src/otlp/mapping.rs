@@ -157,6 +157,7 @@ fn own(ids: &Ids, session: &SessionFacts, steps: &[&StepFacts]) -> Span {
     span.say("papertape.session_id", Attribute::Int(session.id.0));
     span.say("papertape.trading_day", Attribute::from(session.date.to_string()));
     span.say("papertape.cost_usd", session.used.cost_usd.to_f64().map(Attribute::Float));
+    span.say("papertape.estimated_calls", estimated(session.used.estimated_calls));
     if session.status == DayStatus::Failed {
         let message = session.error.as_deref().unwrap_or("the session failed");
         // A session fails for a call that did; its error says for which.
@@ -263,6 +264,7 @@ fn chat(
     span.say("gen_ai.usage.output_tokens", Attribute::from(step.usage.output_tokens));
     span.say("papertape.is_llm", Attribute::Flag(!model.is_house()));
     span.say("papertape.cost_usd", step.cost_usd.and_then(|cost| cost.to_f64()).map(Attribute::Float));
+    span.say("papertape.estimated_calls", estimated(step.estimated_calls));
     attempts(&mut span, facts);
     span
 }
@@ -308,4 +310,9 @@ fn ordered(ids: &Ids, facts: &StepFacts, order: &OrderRow, (path, within): (&str
         fail(&mut span, code, order.message.as_deref().unwrap_or(code));
     }
     span
+}
+
+/// Said only where the usage beside it holds estimates.
+fn estimated(calls: u64) -> Option<Attribute> {
+    (calls > 0).then(|| Attribute::from(calls))
 }

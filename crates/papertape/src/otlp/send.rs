@@ -3,6 +3,8 @@
 use super::span::{Span, request};
 use anyhow::{Result, anyhow};
 use papertape_core::time::{Timestamp, retry_after};
+use papertape_llm::read_body;
+use papertape_llm::wire::bounds::{Bound, MAX_ERROR_BYTES};
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Client, StatusCode, Url};
 use serde_json::Value;
@@ -52,7 +54,8 @@ impl Receiver {
         let asked = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
         let pause = asked.and_then(|value| retry_after(value, now)).map(|pause| pause.min(LONGEST));
         // What the receiver has taken it has taken, even if its words do not arrive.
-        let body = response.text().await.unwrap_or_default();
+        let body = read_body(response, MAX_ERROR_BYTES, Bound::ErrorBody).await.unwrap_or_default();
+        let body = String::from_utf8_lossy(&body);
         match status {
             status if status.is_success() => taken(&body),
             // The protocol names these four, and no other (OTLP 1.8, "OTLP/HTTP Response").

@@ -53,6 +53,8 @@ pub struct UsageSummary {
     pub output_tokens: u64,
     /// US dollars, as far as prices are known.
     pub cost_usd: f64,
+    /// Calls whose provider reported no usage that can be. The other figures hold an estimate of it.
+    pub estimated_calls: u64,
 }
 
 /// A model-day.
@@ -343,6 +345,7 @@ pub async fn status(app: &App, job: &str, query: &StatusQuery) -> Result<StatusA
     let mut used = details.used;
     used.usage += details.used_by_summaries.usage;
     used.cost_usd += details.used_by_summaries.cost_usd;
+    used.estimated_calls += details.used_by_summaries.estimated_calls;
     let dates: BTreeSet<Date> = details.days.iter().map(|day| day.date).collect();
     let models: BTreeSet<&str> = details.days.iter().map(|day| day.agent.as_str()).collect();
     let row = details.job;
@@ -485,6 +488,7 @@ fn usage(used: Used) -> UsageSummary {
         cached_tokens: used.usage.cached_tokens,
         output_tokens: used.usage.output_tokens,
         cost_usd: number(used.cost_usd),
+        estimated_calls: used.estimated_calls,
     }
 }
 

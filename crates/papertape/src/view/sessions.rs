@@ -109,6 +109,8 @@ pub struct StepAnswer {
     pub output_tokens: u64,
     /// US dollars; `null` where no price is known.
     pub cost_usd: Option<f64>,
+    /// Attempts whose usage is not known; tokens and cost hold an estimate of it.
+    pub estimated_calls: u64,
     /// When it was begun.
     pub started_at: Timestamp,
     /// When it ended.
@@ -248,6 +250,7 @@ fn step(view: StepView) -> StepAnswer {
         input_tokens: view.usage.input_tokens,
         output_tokens: view.usage.output_tokens,
         cost_usd: view.cost_usd.map(number),
+        estimated_calls: view.estimated_calls,
         started_at: view.started_at,
         ended_at: view.ended_at,
         hash: view.hash.map(|hash| hash.to_hex()),

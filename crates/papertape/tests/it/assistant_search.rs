@@ -84,6 +84,23 @@ async fn what_cannot_be_searched_is_told() {
     assert!(content.contains("answer has no results"), "{content}");
 }
 
+/// Goal: an answer over a bound is not parsed, and the bound is named.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_over_a_bound_is_told() {
+    let nested = (0..70).fold(json!(0), |inner, _| json!([inner]));
+    let large = json!({ "results": [], "more": "a".repeat(5 << 20) });
+    let wide = json!({ "results": [], "more": vec![0; 200_000] });
+    for (answer, bound) in [
+        (json!({ "results": nested }), "JSON nested deeper than 64 levels"),
+        (large, "a body of more than 4 MiB"),
+        (wide, "more than 100000 JSON values"),
+    ] {
+        let (answer, _web) = search(SearchService::Searxng, answer, false).await;
+        let content = answer["content"].as_str().expect("words");
+        assert!(content.contains(bound), "{bound}: {content}");
+    }
+}
+
 /// Goal: a secret that stands where a page's text is cut does not reach the model in half.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_secret_at_the_cut_is_not_cut_in_half() {

@@ -186,6 +186,7 @@ impl Others {
             // Each look lists jobs: often enough to lose no time, seldom enough to leave it to the work.
             poll_every: Duration::from_millis(20),
             parallel_jobs: 2,
+            max_crashes_per_step: 0,
         };
         let (worker, signal) = (Worker::new(services, options), stopper.signal());
         Self { stopper, task: tokio::spawn(async move { worker.serve(signal).await }) }

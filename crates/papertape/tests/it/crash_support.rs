@@ -324,6 +324,7 @@ pub(crate) fn worker(services: &Services) -> Worker {
         lease_for: LONG,
         poll_every: LONG,
         parallel_jobs: 1,
+        max_crashes_per_step: 0,
     };
     Worker::new(services.clone(), options)
 }

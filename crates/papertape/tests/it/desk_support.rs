@@ -110,6 +110,7 @@ impl DeskWorld {
             lease_for: Duration::from_secs(600),
             poll_every: Duration::from_secs(1),
             parallel_jobs: 1,
+            max_crashes_per_step: 0,
         };
         app.worker = Worker::new(app.services.clone(), options);
         let world = World { router: api::router(app.clone()), app, job: String::new(), _dir: dir };

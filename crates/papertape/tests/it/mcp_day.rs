@@ -98,6 +98,7 @@ async fn a_day_with_an_outside_tool() {
         lease_for: Duration::from_secs(30),
         poll_every: Duration::from_secs(1),
         parallel_jobs: 1,
+        max_crashes_per_step: 0,
     };
     let worker = Worker::new(app.services.clone(), options);
     let end = worker.run_job(&queued.job, &Stopper::default().signal(), &Unobserved).await;

@@ -5,6 +5,7 @@ use papertape::config::ToolServer;
 use papertape::mcp::McpTools;
 use papertape_core::message::FailureKind;
 use papertape_core::ports::Tools as _;
+use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 
@@ -85,4 +86,27 @@ async fn an_address_without_a_server() {
     assert_eq!(failed.kind, FailureKind::Unavailable);
     let sentence = "the tool server `desk` cannot be reached: Connection refused (os error ";
     assert!(failed.message.starts_with(sentence), "{failed}");
+}
+
+/// Goal: a server that means harm fails its call with the bound's name, and is left at the first byte too many:
+/// whole answers without an end, nested, or of nothing but small values.
+#[tokio::test]
+async fn a_server_that_sends_too_much_is_left() {
+    const JSON: &str = "application/json";
+    let message = |inner: &str| format!(r#"{{"jsonrpc":"2.0","id":0,"result":{inner}}}"#);
+    let deep = message(&("[".repeat(70) + &"]".repeat(70)));
+    let wide = message(&format!("[{}0]", "{},".repeat(200_000)));
+    let cases = [
+        (ScriptedAnswer::endless(JSON, "{", "\"a\":1,".repeat(1_000)), "a message of more than 4 MiB"),
+        (ScriptedAnswer::bytes(JSON, vec![b' '; 5 << 20]), "a message of more than 4 MiB"),
+        (ScriptedAnswer::raw(JSON, deep), "JSON nested deeper than 64 levels"),
+        (ScriptedAnswer::raw(JSON, wide), "more than 100000 JSON values"),
+    ];
+    for (answer, bound) in cases {
+        let server = ModelServer::answering(move |_| answer.clone()).await;
+        let tools = desk(ToolServer { url: Some(server.url()), ..ToolServer::default() });
+        let failed = tools.call(&call("echo", json!({}))).await.expect_err("it is too much");
+        assert_eq!(failed.kind, FailureKind::BadAnswer, "{failed}");
+        assert!(failed.message.contains(bound), "{bound}: {failed}");
+    }
 }

@@ -123,14 +123,14 @@ async fn large_answers() {
     let most = 1 << 20;
     assert_eq!(text(&tools, "large", json!({ "bytes": most })).await.len(), most);
     let (kind, message) = failure(&tools, call("large", json!({ "bytes": most + 1 }))).await;
-    assert_eq!(kind, FailureKind::ToolError);
+    assert_eq!(kind, FailureKind::BadAnswer);
     assert_eq!(
         message,
-        "the tool server `desk` answered with 1048577 bytes of text; an answer may have 1048576"
+        "the tool server `desk` sent more than is read: 1048577 bytes of text in an answer, which may have 1048576"
     );
     let (kind, message) = failure(&tools, call("large", json!({ "bytes": 20 << 20 }))).await;
-    assert_eq!(kind, FailureKind::ToolError);
-    assert_eq!(message, "the tool server `desk` sent a message of more than 8388608 bytes and was cut off");
+    assert_eq!(kind, FailureKind::BadAnswer);
+    assert_eq!(message, "the tool server `desk` sent more than is read: a message of more than 4 MiB");
     assert_eq!(text(&tools, "echo", json!({ "text": "again" })).await, "again");
 }
 

@@ -84,6 +84,7 @@ fn reservations_are_settled_and_rebuilt() {
         detached,
         usage: Usage { input_tokens: tokens, cached_tokens: tokens, output_tokens: 1 },
         cost_usd: Decimal::ONE,
+        estimated_calls: 0,
     };
     let budgets = Budgets::rebuild(budget, vec![row(40, false), row(20, false), row(500, true)]);
     assert_eq!(budgets.spent(&who), Amount { tokens: 62, usd: Decimal::TWO });

@@ -4,6 +4,7 @@ mod actions;
 mod branch;
 mod budget;
 mod calls;
+mod crashes;
 mod desk;
 mod jobs;
 mod profile_ab;

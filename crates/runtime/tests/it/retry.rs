@@ -1,7 +1,7 @@
 //! Pauses between attempts.
 
 use papertape_core::tape::StepPath;
-use papertape_runtime::retry::pause;
+use papertape_runtime::retry::{pause, within};
 use std::time::Duration;
 
 // Goal: pauses double from half a second to half a minute, give or take a half, and are always the same.
@@ -18,11 +18,25 @@ fn pauses_double_to_a_bound() {
     assert!(others.len() > 10, "they do not come back together");
 }
 
-// Goal: what a provider asks for is kept to, up to five minutes.
+// Goal: what a provider asks for is not waited less than.
 #[test]
 fn a_provider_is_listened_to() {
     let path = StepPath::new("solo#1/model#1");
-    assert_eq!(pause(&path, 1, Some(Duration::from_secs(90))), Duration::from_secs(90));
-    assert_eq!(pause(&path, 1, Some(Duration::ZERO)), Duration::ZERO);
-    assert_eq!(pause(&path, 1, Some(Duration::from_secs(86_400))), Duration::from_secs(300));
+    for secs in [0, 90, 86_400, u64::MAX] {
+        assert_eq!(pause(&path, 1, Some(Duration::from_secs(secs))), Duration::from_secs(secs));
+    }
+}
+
+// Goal: a pause lies within the time of the call and what is left of the session's; our own is shortened to the
+// call's, a provider's is not: no other attempt comes before its end.
+#[test]
+fn pauses_lie_within_the_calls_and_the_sessions_time() {
+    let secs = Duration::from_secs;
+    assert_eq!(within(secs(7), true, secs(120), secs(600)), Some(secs(7)));
+    assert_eq!(within(secs(120), true, secs(120), secs(600)), Some(secs(120)));
+    assert_eq!(within(secs(121), true, secs(120), secs(600)), None);
+    assert_eq!(within(secs(60), true, secs(120), secs(60)), None, "the session would be over");
+    assert_eq!(within(secs(30), false, secs(10), secs(600)), Some(secs(10)));
+    assert_eq!(within(secs(30), false, secs(120), secs(20)), None);
+    assert_eq!(within(secs(30), false, secs(120), Duration::MAX), Some(secs(30)));
 }

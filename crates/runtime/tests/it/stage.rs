@@ -46,10 +46,13 @@ pub(crate) struct Turn {
     /// It takes so long.
     pub(crate) takes: Duration,
     pub(crate) result: Result<ModelReply, AttemptFailure>,
+    /// Its provider reports no usage.
+    pub(crate) is_unmetered: bool,
 }
 
 pub(crate) fn says(text: &str) -> Turn {
-    Turn { takes: Duration::ZERO, result: Ok(ModelReply { text: text.to_owned(), ..ModelReply::default() }) }
+    let result = Ok(ModelReply { text: text.to_owned(), ..ModelReply::default() });
+    Turn { takes: Duration::ZERO, result, is_unmetered: false }
 }
 
 pub(crate) fn done() -> Turn {
@@ -59,17 +62,22 @@ pub(crate) fn done() -> Turn {
 pub(crate) fn calls(tool: &str, arguments: Value) -> Turn {
     let call = ToolCall { id: "c".to_owned(), name: tool.to_owned(), arguments };
     let reply = ModelReply { text: "So.".to_owned(), tool_calls: vec![call], ..ModelReply::default() };
-    Turn { takes: Duration::ZERO, result: Ok(reply) }
+    Turn { takes: Duration::ZERO, result: Ok(reply), is_unmetered: false }
 }
 
 pub(crate) fn fails(kind: FailureKind, message: &str) -> Turn {
     let failure = CallFailure { kind, message: message.to_owned() };
-    Turn { takes: Duration::ZERO, result: Err(AttemptFailure { failure, retry_after: None, usage: None }) }
+    let result = Err(AttemptFailure { failure, retry_after: None, usage: None });
+    Turn { takes: Duration::ZERO, result, is_unmetered: false }
 }
 
 impl Turn {
     pub(crate) fn taking(self, takes: Duration) -> Self {
         Self { takes, ..self }
+    }
+
+    pub(crate) fn unmetered(self) -> Self {
+        Self { is_unmetered: true, ..self }
     }
 
     pub(crate) fn asking_for(mut self, pause: Duration) -> Self {
@@ -120,7 +128,8 @@ impl Models for Scripted {
             if !turn.takes.is_zero() {
                 self.clock.sleep(turn.takes).await;
             }
-            let usage = Some(Usage { input_tokens: 80, cached_tokens: 0, output_tokens: 20 });
+            let usage = Usage { input_tokens: 80, cached_tokens: 0, output_tokens: 20 };
+            let usage = (!turn.is_unmetered).then_some(usage);
             turn.result.map(|reply| Answer { reply, usage })
         }
         .boxed()
@@ -279,6 +288,7 @@ impl Stage {
             redactor: Arc::new(Redactor::new(secrets).expect("a redactor")),
             assistant: None,
             calls: Arc::new(Semaphore::new(self.places)),
+            alone: Arc::new(Semaphore::new(1)),
         }
     }
 
@@ -288,6 +298,7 @@ impl Stage {
             lease_for: secs(30),
             poll_every: secs(1),
             parallel_jobs: 2,
+            max_crashes_per_step: 5,
         };
         Worker::new(self.services(models), options)
     }

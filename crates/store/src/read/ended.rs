@@ -113,7 +113,7 @@ impl Store {
 
 async fn brief(db: &mut dyn Db, session: SessionId) -> Result<Option<SessionBrief>, StoreError> {
     let sql = "SELECT id, job_id, date, model, status, error, started_at, completed_at, input_tokens,
-        cached_tokens, output_tokens, cost_usd,
+        cached_tokens, output_tokens, cost_usd, estimated_calls,
         (SELECT d.agent_hash FROM job_details d
             WHERE d.job_id = t.job_id AND d.date = t.date AND d.model = t.model),
         (SELECT m.session_id FROM chat_messages m WHERE m.job_id = t.job_id ORDER BY m.n LIMIT 1)
@@ -131,6 +131,7 @@ async fn brief(db: &mut dyn Db, session: SessionId) -> Result<Option<SessionBrie
         used: Used {
             usage: Usage { input_tokens: row.get()?, cached_tokens: row.get()?, output_tokens: row.get()? },
             cost_usd: row.get()?,
+            estimated_calls: row.get()?,
         },
         agent_hash: row.get()?,
         chat: row.get()?,

@@ -53,6 +53,8 @@ pub struct Used {
     pub usage: Usage,
     /// USD, as far as prices are known.
     pub cost_usd: Decimal,
+    /// Calls whose usage is not known, and is in the sums as an estimate.
+    pub estimated_calls: u64,
 }
 
 /// A job in a list.
@@ -247,7 +249,11 @@ impl Used {
     fn and(self, other: Self) -> Self {
         let mut usage = self.usage;
         usage += other.usage;
-        Self { usage, cost_usd: self.cost_usd + other.cost_usd }
+        Self {
+            usage,
+            cost_usd: self.cost_usd + other.cost_usd,
+            estimated_calls: self.estimated_calls + other.estimated_calls,
+        }
     }
 }
 
@@ -255,8 +261,9 @@ impl Used {
 async fn used(db: &mut dyn Db, jobs: &[JobId]) -> Result<BTreeMap<JobId, (Used, Used)>, StoreError> {
     // Sessions of the same cost together: of house models that is all of them.
     let sql = "SELECT job_id, sum(input_tokens), sum(cached_tokens), sum(output_tokens), cost_usd,
+            sum(estimated_calls),
             sum(detached_input_tokens), sum(detached_cached_tokens), sum(detached_output_tokens),
-            detached_cost_usd, count(*)
+            detached_cost_usd, sum(detached_estimated_calls), count(*)
         FROM trading_sessions WHERE job_id IN (?) GROUP BY job_id, cost_usd, detached_cost_usd";
     let rows = by_key(db, sql, jobs, |row| {
         let (mut own, mut summaries) = (read_used(row)?, read_used(row)?);
@@ -275,7 +282,7 @@ async fn used(db: &mut dyn Db, jobs: &[JobId]) -> Result<BTreeMap<JobId, (Used, 
 
 fn read_used(row: &mut Row) -> Result<Used, StoreError> {
     let usage = Usage { input_tokens: row.get()?, cached_tokens: row.get()?, output_tokens: row.get()? };
-    Ok(Used { usage, cost_usd: row.get()? })
+    Ok(Used { usage, cost_usd: row.get()?, estimated_calls: row.get()? })
 }
 
 async fn job_details(db: &mut dyn Db, id: &JobId) -> Result<Option<JobDetails>, StoreError> {

@@ -45,6 +45,8 @@ pub struct StepView {
     pub usage: Usage,
     /// What that cost in USD; `None` where no price is known.
     pub cost_usd: Option<Decimal>,
+    /// How many of its attempts are in these sums by an estimate, as their usage is not known.
+    pub estimated_calls: u64,
     /// When it was begun.
     pub started_at: Timestamp,
     /// When it ended.
@@ -143,6 +145,7 @@ async fn steps(
     statement.add(
         "SELECT s.id, s.path, s.detached, s.seq, s.class, s.digest, s.request_ref, s.state, s.outcome_kind,
          s.outcome_ref, s.reused_from, s.input_tokens, s.cached_tokens, s.output_tokens, s.cost_usd,
+         s.estimated_calls,
          s.started_at, s.ended_at,
          (SELECT count(*) FROM step_attempts a WHERE a.step_id = s.id),
          (SELECT count(*) FROM step_attempts a WHERE a.step_id = s.id AND a.error = 'interrupted'), s.hash
@@ -175,6 +178,7 @@ fn step(mut row: Row) -> Result<StepView, StoreError> {
         reused_from: row.get::<Option<String>>()?.map(origin),
         usage: Usage { input_tokens: row.get()?, cached_tokens: row.get()?, output_tokens: row.get()? },
         cost_usd: row.get()?,
+        estimated_calls: row.get()?,
         started_at: row.get()?,
         ended_at: row.get()?,
         attempts: row.get()?,

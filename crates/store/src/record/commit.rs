@@ -22,7 +22,8 @@ use serde_json::json;
 /// Applies the commit; the transaction around it is the caller's.
 pub(super) async fn apply(db: &mut dyn Db, commit: &Commit) -> Result<(), StoreError> {
     let events = commit.writes.iter().map(events).sum();
-    let mut fence = Fence::take(db, &commit.lease, events).await?;
+    let is_progress = commit.writes.iter().any(is_progress);
+    let mut fence = Fence::take_for(db, &commit.lease, events, is_progress).await?;
     texts::insert(db, commit.writes.iter().filter_map(text)).await?;
     let head = Head::load(db, commit.session, &commit.lease, commit.detached).await?;
     let mut applying = Applying { db, commit, fence: &mut fence, head };
@@ -31,6 +32,18 @@ pub(super) async fn apply(db: &mut dyn Db, commit: &Commit) -> Result<(), StoreE
     }
     applying.head.save(applying.db).await?;
     fence.settle(db).await
+}
+
+/// Does it bring the job on? That a step is begun, or was cut off, does not.
+const fn is_progress(write: &Write) -> bool {
+    matches!(
+        write,
+        Write::End(_)
+            | Write::Abandoned { .. }
+            | Write::CloseScope { .. }
+            | Write::Summary { .. }
+            | Write::CloseSession(_)
+    )
 }
 
 /// The most events that a write can be.
@@ -182,17 +195,26 @@ impl Applying<'_> {
             }
         }
         self.head.spend(ended);
-        if usage.is_none() && ended.cost_usd.is_none() {
+        let estimate = ended.estimate.filter(|_| usage.is_none());
+        if usage.is_none() && ended.cost_usd.is_none() && estimate.is_none() {
             return Ok(());
         }
-        let used = usage.unwrap_or_default();
-        let cost =
-            ended.cost_usd.map_or(step.cost_usd, |cost| Some(step.cost_usd.unwrap_or_default() + cost));
+        let used = usage.or(estimate.map(|estimate| estimate.usage)).unwrap_or_default();
+        let cost = ended.cost_usd.or(estimate.and_then(|estimate| estimate.cost_usd));
+        let cost = cost.map_or(step.cost_usd, |cost| Some(step.cost_usd.unwrap_or_default() + cost));
         self.db
             .execute(
                 "UPDATE steps SET input_tokens = input_tokens + $1, cached_tokens = cached_tokens + $2,
-                 output_tokens = output_tokens + $3, cost_usd = $4 WHERE id = $5",
-                params![used.input_tokens, used.cached_tokens, used.output_tokens, cost, step.id],
+                 output_tokens = output_tokens + $3, cost_usd = $4, estimated_calls = estimated_calls + $5
+                 WHERE id = $6",
+                params![
+                    used.input_tokens,
+                    used.cached_tokens,
+                    used.output_tokens,
+                    cost,
+                    i64::from(estimate.is_some()),
+                    step.id
+                ],
             )
             .await
             .map(drop)

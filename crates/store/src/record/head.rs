@@ -25,6 +25,7 @@ pub(super) struct Head {
     hash: ContentHash,
     usage: Usage,
     cost_usd: Decimal,
+    estimated_calls: u64,
     detached: bool,
     changed: bool,
 }
@@ -47,11 +48,12 @@ impl Head {
     ) -> Result<Self, StoreError> {
         let sql = if detached {
             "SELECT job_id, model, date, completed_at, next_message, detached_length, detached_head,
-             detached_input_tokens, detached_cached_tokens, detached_output_tokens, detached_cost_usd
-             FROM trading_sessions WHERE id = $1"
+             detached_input_tokens, detached_cached_tokens, detached_output_tokens, detached_cost_usd,
+             detached_estimated_calls FROM trading_sessions WHERE id = $1"
         } else {
             "SELECT job_id, model, date, completed_at, next_message, chain_length, chain_head,
-             input_tokens, cached_tokens, output_tokens, cost_usd FROM trading_sessions WHERE id = $1"
+             input_tokens, cached_tokens, output_tokens, cost_usd, estimated_calls
+             FROM trading_sessions WHERE id = $1"
         };
         let mut row = db
             .row(sql, params![id])
@@ -72,6 +74,7 @@ impl Head {
             date,
             usage: Usage { input_tokens: row.get()?, cached_tokens: row.get()?, output_tokens: row.get()? },
             cost_usd: row.get()?,
+            estimated_calls: row.get()?,
             detached,
             changed: false,
         };
@@ -102,11 +105,13 @@ impl Head {
 
     /// Counts what an attempt has used.
     pub(super) fn spend(&mut self, attempt: &AttemptEnd) {
-        if let Some(usage) = attempt.usage {
+        let estimate = attempt.estimate.filter(|_| attempt.usage.is_none());
+        if let Some(usage) = attempt.usage.or(estimate.map(|estimate| estimate.usage)) {
             self.usage += usage;
+            self.estimated_calls += u64::from(estimate.is_some());
             self.changed = true;
         }
-        if let Some(cost) = attempt.cost_usd {
+        if let Some(cost) = attempt.cost_usd.or(estimate.and_then(|estimate| estimate.cost_usd)) {
             self.cost_usd += cost;
             self.changed = true;
         }
@@ -120,10 +125,11 @@ impl Head {
         let sql = if self.detached {
             "UPDATE trading_sessions SET next_message = $1, detached_length = $2, detached_head = $3,
              detached_input_tokens = $4, detached_cached_tokens = $5, detached_output_tokens = $6,
-             detached_cost_usd = $7 WHERE id = $8"
+             detached_cost_usd = $7, detached_estimated_calls = $8 WHERE id = $9"
         } else {
             "UPDATE trading_sessions SET next_message = $1, chain_length = $2, chain_head = $3,
-             input_tokens = $4, cached_tokens = $5, output_tokens = $6, cost_usd = $7 WHERE id = $8"
+             input_tokens = $4, cached_tokens = $5, output_tokens = $6, cost_usd = $7, estimated_calls = $8
+             WHERE id = $9"
         };
         db.execute(
             sql,
@@ -135,6 +141,7 @@ impl Head {
                 self.usage.cached_tokens,
                 self.usage.output_tokens,
                 self.cost_usd,
+                self.estimated_calls,
                 self.id
             ],
         )

@@ -194,7 +194,9 @@ async fn find_session(
 
 const TAPE: &str = "SELECT s.path, s.class, s.digest, s.request_ref, s.state, s.outcome_kind, s.outcome_ref,
         (SELECT coalesce(max(a.attempt), 0) FROM step_attempts a WHERE a.step_id = s.id), s.hash, t.body,
-        t.encoding
+        t.encoding,
+        CASE WHEN s.state = 'intent' THEN (SELECT count(*) FROM step_attempts a
+            WHERE a.step_id = s.id AND a.error = 'interrupted') ELSE 0 END
     FROM steps s
     LEFT JOIN texts t
         ON t.hash = s.outcome_ref AND s.class IN ('external', 'guard') AND s.state = 'done'
@@ -206,6 +208,7 @@ fn tape_row(mut row: Row) -> Result<TapeRow, StoreError> {
     let outcome_kind: Option<OutcomeKind> = row.get()?;
     let (outcome_ref, attempts, hash) = (row.get()?, row.get()?, row.get()?);
     let (body, encoding): (Option<String>, Option<i64>) = (row.get()?, row.get()?);
+    let interrupted = row.get()?;
     let outcome = body
         .map(|body| {
             let body = texts::decode(body, encoding.unwrap_or_default())?;
@@ -216,7 +219,19 @@ fn tape_row(mut row: Row) -> Result<TapeRow, StoreError> {
         .transpose()?;
     let state = read_state(&state, outcome_kind)?;
     let implied = Vec::new();
-    Ok(TapeRow { path, class, digest, request_ref, state, outcome, outcome_ref, attempts, hash, implied })
+    Ok(TapeRow {
+        path,
+        class,
+        digest,
+        request_ref,
+        state,
+        outcome,
+        outcome_ref,
+        attempts,
+        hash,
+        interrupted,
+        implied,
+    })
 }
 
 async fn implied_by_path(
@@ -277,8 +292,9 @@ async fn unsummarised(db: &mut dyn Db, job: &JobId) -> Result<Vec<Unsummarised>,
 }
 
 async fn spent(db: &mut dyn Db, job: &JobId) -> Result<Vec<Spent>, StoreError> {
-    let sql = "SELECT model, date, input_tokens, cached_tokens, output_tokens, cost_usd,
-        detached_input_tokens, detached_cached_tokens, detached_output_tokens, detached_cost_usd
+    let sql = "SELECT model, date, input_tokens, cached_tokens, output_tokens, cost_usd, estimated_calls,
+        detached_input_tokens, detached_cached_tokens, detached_output_tokens, detached_cost_usd,
+        detached_estimated_calls
         FROM trading_sessions WHERE job_id = $1 ORDER BY model, date";
     let mut all = Vec::new();
     for mut row in db.query(sql, params![job]).await? {
@@ -287,8 +303,9 @@ async fn spent(db: &mut dyn Db, job: &JobId) -> Result<Vec<Spent>, StoreError> {
             let usage =
                 Usage { input_tokens: row.get()?, cached_tokens: row.get()?, output_tokens: row.get()? };
             let cost_usd: Decimal = row.get()?;
+            let estimated_calls = row.get()?;
             if usage != Usage::default() || !cost_usd.is_zero() {
-                all.push(Spent { agent: agent.clone(), date, detached, usage, cost_usd });
+                all.push(Spent { agent: agent.clone(), date, detached, usage, cost_usd, estimated_calls });
             }
         }
     }

@@ -82,7 +82,13 @@ pub(crate) struct Desk {
 impl Desk {
     fn called<T>(&self, number: u32, value: T, tokens: u64) -> Called<T> {
         let usage = Usage { input_tokens: tokens, cached_tokens: 1, output_tokens: 2 };
-        let attempt = AttemptEnd { number, error: None, usage: Some(usage), cost_usd: Some(dec("0.0010")) };
+        let attempt = AttemptEnd {
+            number,
+            error: None,
+            usage: Some(usage),
+            cost_usd: Some(dec("0.0010")),
+            estimate: None,
+        };
         Called { result: Ok(value), attempt }
     }
 }

@@ -4,6 +4,7 @@ mod accounts;
 mod actions;
 mod branch;
 mod chats;
+mod crashes;
 mod desk;
 mod dev;
 mod files;

@@ -8,8 +8,8 @@ use papertape_core::money::Price;
 use papertape_core::ports::{Queue as _, Record as _, RecordError};
 use papertape_core::record::OrderRow;
 use papertape_core::record::{
-    ASSISTANTS, AttemptEnd, Commit, DayStatus, Implied, Intent, JobStatus, Lease, MessageRow, NewJob,
-    NewSession, SessionId, SkippedDay, StepEnd, Supersession, Write,
+    ASSISTANTS, AttemptEnd, Commit, DayStatus, Estimate, Implied, Intent, JobStatus, Lease, MessageRow,
+    NewJob, NewSession, SessionId, SkippedDay, StepEnd, Supersession, Write,
 };
 use papertape_core::tape::{Class, Doc, OutcomeKind, State, StepPath, text};
 use papertape_store::{JobFilter, PageRequest, ResultFilter, SessionFilter, Store};
@@ -280,8 +280,12 @@ async fn summarise(
         attempt: Some(AttemptEnd {
             number: 1,
             error: None,
-            usage: Some(Usage { input_tokens: 3, cached_tokens: 0, output_tokens: 5 }),
+            usage: None,
             cost_usd: None,
+            estimate: Some(Estimate {
+                usage: Usage { input_tokens: 3, cached_tokens: 0, output_tokens: 5 },
+                cost_usd: None,
+            }),
         }),
         reused_from: None,
         implied: Vec::new(),
@@ -290,6 +294,9 @@ async fn summarise(
     writes.push(Write::Summary { path: None, summary: Err("no model".to_owned()) });
     let second = Commit { detached: true, ..commit(lease, session, writes) };
     store.commit(second).await.expect("ends");
+    let details = store.job_details(&lease.job).await.expect("reads").expect("is there");
+    assert!(details.used_by_summaries.estimated_calls > 0, "what is not known is counted as estimated");
+    assert_eq!(details.used.estimated_calls, 0);
     let one = SessionFilter { job: Some(lease.job.clone()), ..Default::default() };
     let page = store.sessions(&one, true, &PageRequest::first(50)).await.expect("reads");
     let view = page.items.iter().find(|item| item.id == session).expect("is there");
@@ -353,7 +360,13 @@ async fn a_guard_closes_and_what_comes_late_is_a_cost(place: Place) {
         tool_input: None,
     });
     let usage = Usage { input_tokens: 100, cached_tokens: 0, output_tokens: 9 };
-    let attempt = AttemptEnd { number: 2, error: None, usage: Some(usage), cost_usd: Some(dec("0.25")) };
+    let attempt = AttemptEnd {
+        number: 2,
+        error: None,
+        usage: Some(usage),
+        cost_usd: Some(dec("0.25")),
+        estimate: None,
+    };
     let late = end(&path, Class::External, Some(attempt), vec![message]);
     let writes = vec![Write::Text(content), Write::End(late)];
     store.commit(commit(&lease, session, writes)).await.expect("takes the cost");

@@ -157,7 +157,11 @@ function Head({ job, line, stopping, onBranch }: HeadProps) {
           {line === 'live' && <span className="live">{t('live.on')}</span>}
           <span className="tnum">{t('runs.days.of', { done: completed + skipped, total })}</span>
           {failed > 0 && <Tag kind="bad">{t('runs.failed', { count: failed })}</Tag>}
-          <span className="tnum">
+          <span
+            className="tnum"
+            title={job.usage.estimated_calls > 0 ? t('run.estimated', { count: job.usage.estimated_calls }) : undefined}
+          >
+            {job.usage.estimated_calls > 0 && '~ '}
             {t('run.usage', {
               input: format.compact(job.usage.input_tokens),
               output: format.compact(job.usage.output_tokens),

@@ -75,7 +75,11 @@ function Head({ job }: { job: Job }) {
           <span className="tnum second nowrap">{t('runs.days', { total })}</span>
         )}
         {failed > 0 && <Tag kind="bad">{t('runs.failed', { count: failed })}</Tag>}
-        <span className="tnum second nowrap" title={t('runs.cost')}>
+        <span
+          className="tnum second nowrap"
+          title={job.usage.estimated_calls > 0 ? t('run.estimated', { count: job.usage.estimated_calls }) : t('runs.cost')}
+        >
+          {job.usage.estimated_calls > 0 && '~'}
           {format.cost(job.usage.cost_usd)}
         </span>
         <time className="quiet nowrap" dateTime={job.created_at} title={format.instant(job.created_at)}>

@@ -19,6 +19,7 @@ const step = (path: string, from: number, to: number | null, part: Partial<Step>
   input_tokens: 10,
   output_tokens: 2,
   cost_usd: 0,
+  estimated_calls: 0,
   started_at: new Date(from).toISOString(),
   ended_at: to === null ? null : new Date(to).toISOString(),
   hash: null,

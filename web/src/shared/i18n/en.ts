@@ -184,6 +184,7 @@ export const en = {
   'run.tab.log': 'Log',
   'run.tab.setup': 'Setup',
   'run.usage': '{input} in, {output} out, {cost}',
+  'run.estimated': 'Includes an estimate for {count} calls without reported usage',
   'run.stop': 'Stop',
   'run.stopping': 'Stopping after this step…',
   'run.resume': 'Resume',

@@ -185,6 +185,7 @@ export const zh: Record<keyof typeof en, string> = {
   'run.tab.log': '日志',
   'run.tab.setup': '配置',
   'run.usage': '输入 {input}，输出 {output}，{cost}',
+  'run.estimated': '含 {count} 次未返回用量的调用的估算值',
   'run.stop': '停止',
   'run.stopping': '将在当前步骤后停止…',
   'run.resume': '继续',
