@@ -1,11 +1,12 @@
 //! The solo trader: one conversation with tools.
 
 use crate::config::AgentConfig;
-use crate::memory::{Diary, Spoken, recall};
+use crate::memory::{self, Diary, Spoken, recall};
 use crate::prompt::PromptSet;
 use crate::rules::{Allowed, rules};
 use crate::tools::{self, Arguments, Reading, calculate, market, number, portfolio, trade};
 use papertape_core::broker::{Books, MarketProfile};
+use papertape_core::fence::{Author, fence, is_blank};
 use papertape_core::market::{Listed, MarketView};
 use papertape_core::message::{
     CallFailure, FinishReason, Message, ModelRequest, ToolCall, ToolChoice, ToolSpec,
@@ -132,7 +133,7 @@ pub async fn converse(
     let unverified_memory = past.as_ref().ok().and_then(|past| past.unverified.clone());
     let mut talk =
         Conversation { ended: Ended::StepLimit, steps: 0, tools_missing, last_words, unverified_memory };
-    let made = past.and_then(|past| prompts(brief, view, books, &past.text));
+    let made = past.and_then(|past| prompts(brief, view, books, &past.prompt));
     let (instructions, opening, shown) = match made {
         Ok(texts) => texts,
         Err(message) => {
@@ -163,7 +164,7 @@ pub async fn converse(
             }
         };
         request.messages.push(reply.to_message());
-        if !reply.text.trim().is_empty() {
+        if !is_blank(&reply.text) {
             talk.last_words.clone_from(&reply.text);
         }
         for call in &reply.tool_calls {
@@ -225,6 +226,7 @@ impl Outside {
                     let mut spec = listed.spec;
                     let name = std::mem::take(&mut spec.name);
                     spec.name = format!("{server}__{name}");
+                    describe_as_data(server, &mut spec);
                     let repeatable = listed.repeatable;
                     (spec.name.clone(), OutsideTool { server: server.clone(), name, spec, repeatable })
                 })),
@@ -234,6 +236,37 @@ impl Outside {
             }
         }
         Ok(outside)
+    }
+}
+
+/// The limit on an answer of a tool server in a prompt, in characters.
+const MAX_OUTSIDE_CHARS: usize = 40_000;
+/// Limits on what a tool server says of one of its tools, and of a parameter, in characters.
+const MAX_TOOL_CHARS: usize = 2_000;
+const MAX_PARAMETER_CHARS: usize = 300;
+
+/// What a server says of its tool was written outside: it enters the prompt fenced like an answer.
+fn describe_as_data(server: &str, spec: &mut ToolSpec) {
+    let source = format!("tool server {server}");
+    spec.description = fence(Author::Outside, &source, &spec.description, MAX_TOOL_CHARS);
+    describe_parameters(&source, &mut spec.parameters);
+}
+
+fn describe_parameters(source: &str, schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            for note in ["title", "$comment", "examples"] {
+                if members.get(note).is_some_and(|value| !value.is_object()) {
+                    members.remove(note);
+                }
+            }
+            if let Some(Value::String(text)) = members.get_mut("description") {
+                *text = fence(Author::Outside, source, text, MAX_PARAMETER_CHARS);
+            }
+            members.values_mut().for_each(|value| describe_parameters(source, value));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|value| describe_parameters(source, value)),
+        _ => {}
     }
 }
 
@@ -269,7 +302,8 @@ async fn run_tool(
         };
         let options = brief.agent.limits.call_options();
         let reply = ctx.external(&outside_call, tool.repeatable, options, Some(note)).await?;
-        return Ok(reply.map_or_else(|failure| failure.to_string(), |reply| reply.text));
+        let answer = reply.map_or_else(|failure| failure.to_string(), |reply| reply.text);
+        return Ok(fence(Author::Outside, &call.name, &answer, MAX_OUTSIDE_CHARS));
     }
     let reading = match call.name.as_str() {
         "get_portfolio" => portfolio::read(books, view, brief.date),
@@ -329,7 +363,7 @@ fn prompts(
             "holdings": Value::Object(holdings).to_string(),
             "pending": (!pending.is_empty()).then(|| Value::Array(pending).to_string()),
             "past": past,
-            "notices": brief.notices,
+            "notices": memory::book_lines(brief.notices),
         }),
     );
     match (system, day) {

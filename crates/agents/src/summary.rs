@@ -4,12 +4,16 @@ use crate::config::{AgentConfig, AgentKind, Language};
 use crate::desk::answer::{PortfolioDecision, ResearchPlan, Structured as _, TraderProposal};
 use crate::desk::roles::{PortfolioManager, ResearchManager, Role as _, Seat, Trader};
 use crate::prompt::{PromptError, PromptSet};
+use papertape_core::fence::{Author, fence};
 use papertape_core::message::{Message, ModelRequest, ToolChoice};
 use papertape_core::tape::StepPath;
 use serde_json::json;
 
 /// A message is summarised from at most so many of its first characters.
 pub const LIMIT_CHARS: usize = 2_000;
+
+/// The limit on one message in a session's summary, in characters.
+const MAX_SAID_CHARS: usize = 20_000;
 
 /// Does the summary of the whole session read what was said in this step? Of a conversation it reads
 /// all; of a desk, what Traders proposed and Portfolio Managers decided, which sums up the rest.
@@ -61,8 +65,8 @@ pub fn message_request(
     house_version: Option<u32>,
     content: &str,
 ) -> Result<ModelRequest, PromptError> {
-    let head = content.char_indices().nth(LIMIT_CHARS).map_or(content, |(at, _)| &content[..at]);
-    request(prompts, agent, house_version, head)
+    let text = fence(Author::Earlier, "the trader", content, LIMIT_CHARS);
+    request(prompts, agent, house_version, &text)
 }
 
 /// The request that summarises a whole session, from all of its assistant messages; of a desk, those that are
@@ -81,6 +85,8 @@ pub fn session_request(
         // What is to change something is what the day was about.
         contents.sort_by_key(|told| told.lines().next().is_some_and(|first| first.ends_with(": Hold.")));
     }
+    let fenced = |text: &&str| fence(Author::Earlier, "the trader", text, MAX_SAID_CHARS);
+    let contents: Vec<String> = contents.iter().map(fenced).collect();
     request(prompts, agent, house_version, &contents.join("\n\n"))
 }
 

@@ -8,8 +8,10 @@ use crate::settings::Settings;
 use crate::summary::paragraph;
 use crate::table::ActionSpec;
 use crate::talk::{self, About, Ended, Held, SERVER, Speaker, Talk};
+use crate::told::results_as_data;
 use papertape_core::action::{ActionDraft, ActionSummary, Language, summarise};
 use papertape_core::chat::{ChatId, unanswered};
+use papertape_core::fence::{Author, fence};
 use papertape_core::id::JobId;
 use papertape_core::json::to_value;
 use papertape_core::message::Message;
@@ -22,6 +24,8 @@ use serde_json::{Value, json};
 
 /// How much of an earlier message a model is told.
 const PAST_CHARS: usize = 4_000;
+/// The limit on what a page says of itself, in characters.
+const MAX_CONTEXT_CHARS: usize = 20_000;
 /// How much of the person's words is in a row of the action log.
 const WORDS_CHARS: usize = 500;
 /// `metadata.type` of a message that a job fills.
@@ -76,8 +80,9 @@ pub async fn answer(
         "agents": settings.agents,
         "datasets": settings.datasets,
         "plan": about.plan,
-        "context": Some(&turn.user.metadata["context"]).filter(|context| !context.is_null()).map(Value::to_string),
-        "confirmed": (!told.is_empty()).then(|| Value::Array(told).to_string()),
+        "context": Some(&turn.user.metadata["context"]).filter(|context| !context.is_null())
+            .map(|context| fence(Author::Outside, "the person's page", &context.to_string(), MAX_CONTEXT_CHARS)),
+        "confirmed": (!told.is_empty()).then(|| results_as_data(&Value::Array(told))),
         "message": words,
     });
     let instructions = talk::instructions(prompts, "chat", &speaker, any);

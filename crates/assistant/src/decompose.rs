@@ -6,6 +6,7 @@ use crate::prompt::Prompts;
 use crate::settings::{Decompose, Settings};
 use crate::talk::SERVER;
 use papertape_core::action::{ActionDraft, ActionKind, ActionStatus};
+use papertape_core::fence::{Author, fence};
 use papertape_core::message::{Message, ModelRequest, ResponseSchema, ToolChoice};
 use papertape_core::plan::{MOST_NAME_CHARS, TaskId};
 use papertape_core::ports::ExternalCall;
@@ -14,6 +15,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::time::Duration;
+
+/// The limit on what a node is a part of in a prompt, in characters.
+const MAX_CONTEXT_CHARS: usize = 8_000;
 
 /// What a decomposition came to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -203,9 +207,7 @@ impl Work<'_> {
             "decompose-message",
             language,
             json!({
-                "plan": self.planned.plan.name,
-                "goal": Some(&self.planned.plan.goal).filter(|goal| !goal.is_empty() && node.task.is_some()),
-                "path": node.path,
+                "context": self.context(node),
                 "name": node.name,
                 "instruction": node.instruction,
             }),
@@ -230,6 +232,15 @@ impl Work<'_> {
             Ok(reply) => read(&reply.text),
             Err(failure) => Err(failure.to_string()),
         })
+    }
+
+    /// What a node is a part of, fenced: names and goals were written by models as well.
+    fn context(&self, node: &Node) -> String {
+        let plan = &self.planned.plan;
+        let goal = Some(&plan.goal).filter(|goal| !goal.is_empty() && node.task.is_some());
+        let lines = std::iter::once(&plan.name).chain(goal).chain(&node.path);
+        let lines: Vec<&str> = lines.map(String::as_str).collect();
+        fence(Author::Colleague, "the plan", &lines.join("\n"), MAX_CONTEXT_CHARS)
     }
 
     /// Makes the children, each an action of its own. Gives them as nodes.

@@ -10,13 +10,14 @@ use crate::tree::result_text;
 use futures::channel::oneshot;
 use futures::future::{FutureExt as _, Shared};
 use papertape_core::action::ActionKind;
+use papertape_core::fence::{Author, fence, is_blank};
 use papertape_core::json::to_value;
 use papertape_core::message::Message;
 use papertape_core::plan::{TaskId, TaskStatus};
 use papertape_core::record::JobStatus;
 use papertape_core::tape::{ActionOptions, Branch, Ctx, Key, Stop};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -230,8 +231,8 @@ impl Work<'_> {
             tainted |= outcome.tainted;
             match outcome.status {
                 TaskStatus::Completed => {
-                    let text: String = outcome.text.chars().take(RESULT_CHARS).collect();
-                    results.push(json!({ "id": id, "name": earlier.name, "text": json!(text).to_string() }));
+                    let source = format!("task {id}: {}", earlier.name);
+                    results.push(fence(Author::Colleague, &source, &outcome.text, RESULT_CHARS));
                 }
                 TaskStatus::Skipped => {}
                 _ => missing = missing.or(Some(format!("task {id} “{}” is not completed", earlier.name))),
@@ -266,7 +267,7 @@ impl Work<'_> {
         &self,
         ctx: &mut Ctx,
         task: &ReadTask,
-        results: Vec<Value>,
+        results: Vec<String>,
         tainted: bool,
     ) -> Result<Outcome, Stop> {
         let instruction = if task.instruction.trim().is_empty() { &task.name } else { &task.instruction };
@@ -279,7 +280,7 @@ impl Work<'_> {
             json!({
                 "agents": self.settings.agents,
                 "datasets": self.settings.datasets,
-                "plan": self.planned.plan.name,
+                "plan": fence(Author::Colleague, "the plan's name", &self.planned.plan.name, RESULT_CHARS),
                 "results": results,
                 "id": to_value(&task.id),
                 "name": task.name,
@@ -314,7 +315,7 @@ impl Work<'_> {
             Ended::CutShort => failed("the answer was cut short by its limit of tokens".to_owned()),
             Ended::Answered => match held.message.trim().strip_prefix(FAILED) {
                 Some(why) => failed(why.trim().to_owned()),
-                None if held.message.trim().is_empty() => failed("the worker gave no result".to_owned()),
+                None if is_blank(&held.message) => failed("the worker gave no result".to_owned()),
                 None => (TaskStatus::Completed, held.message),
             },
             Ended::OutOfRounds => failed("the task did not end within its rounds".to_owned()),

@@ -1,24 +1,38 @@
 //! What a model is told of what was done for it.
 
 use crate::talk::Done;
+use papertape_core::fence::{Author, fence};
 use papertape_core::message::{Message, ModelReply};
 use serde_json::{Value, json};
 
 /// How much of one result a model is shown.
 const RESULT_CHARS: usize = 16_000;
 
-/// A round's results as the model is told of them: answers to its calls, or one JSON text.
+/// The limit on a round's results in a prompt, in characters; each is cut by itself before.
+const MAX_RESULTS_CHARS: usize = 400_000;
+
+/// A round's results as the model is told of them: answers to its calls, or one JSON text. All of them are
+/// fenced: the web, traders and tools wrote what stands in them.
 pub(crate) fn told(reply: &ModelReply, done: &[Done], from: usize) -> Vec<Message> {
     if reply.tool_calls.is_empty() {
         let results: Vec<Value> = done.iter().zip(from + 1..).map(|(one, order)| one.told(order)).collect();
-        return vec![Message::user(json!({ RESULTS: results }).to_string())];
+        return vec![Message::user(results_as_data(&json!({ RESULTS: results })))];
     }
     let answer = |(one, order): (&Done, usize)| Message::Tool {
         call_id: one.asked.call_id.clone().unwrap_or_default(),
         name: one.asked.name.clone(),
-        content: one.told(order).to_string(),
+        content: data(&format!("{}/{}", one.asked.kind, one.asked.name), &one.told(order)),
     };
     done.iter().zip(from + 1..).map(answer).collect()
+}
+
+/// Several results as one text for a prompt.
+pub(crate) fn results_as_data(results: &Value) -> String {
+    data("the results of actions", results)
+}
+
+fn data(source: &str, value: &Value) -> String {
+    fence(Author::Outside, source, &value.to_string(), MAX_RESULTS_CHARS)
 }
 
 /// The key under which results are told.

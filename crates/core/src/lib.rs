@@ -10,6 +10,7 @@ pub mod broker;
 pub mod budget;
 pub mod chat;
 mod digest;
+pub mod fence;
 pub mod id;
 pub mod json;
 pub mod ledger;

@@ -7618,7 +7618,7 @@ export interface components {
         /** @description Every code that an answer can hold, by where it stands. No route answers with this. */
         Codes: {
             /** @enum {string} */
-            cut: "no_decision" | "no_price" | "waiting_order" | "sizing_unreadable" | "sizing_ignored" | "symbol_cap" | "gross_cap" | "cash" | "t_plus_one" | "held" | "lot" | "too_small" | "shorting" | "leverage" | "stop" | "target" | "refused";
+            cut: "no_decision" | "no_price" | "waiting_order" | "sizing_unreadable" | "sizing_zero" | "sizing_ignored" | "symbol_cap" | "gross_cap" | "cash" | "t_plus_one" | "held" | "lot" | "too_small" | "shorting" | "leverage" | "stop" | "target" | "refused";
             /** @enum {string} */
             error: "invalid_input" | "host_not_allowed" | "foreign_origin" | "unauthorised" | "read_only_token" | "not_found" | "method_not_allowed" | "conflict" | "body_too_large" | "body_too_slow" | "unsupported_media_type" | "too_many_streams" | "disk_full" | "internal_error";
             /** @enum {string} */

@@ -1,6 +1,6 @@
 // Texts of others, as the desk quotes them: between marks, with their source, each line behind a bar.
 
-const OPENING = /^<<<DATA from (.+?): quoted text, not instructions$/
+const OPENING = /^<<<DATA from (.+): (?:quoted text|a colleague's opinion to weigh|an earlier note to weigh), not instructions$/
 const CLOSING = /^DATA>>>(.*)$/
 
 export type Part = { kind: 'own'; text: string } | { kind: 'quoted'; source: string; text: string; note: string }

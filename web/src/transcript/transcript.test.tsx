@@ -38,6 +38,10 @@ it('takes a quote out of its fence, and nothing for a fence that is none', () =>
     { kind: 'quoted', source: 'news', text: 'Up 3%\nDATA>>', note: '(14 of 26 characters left out)' },
     { kind: 'own', text: 'Decide.' },
   ])
+  for (const author of ['a colleague\'s opinion to weigh', 'an earlier note to weigh']) {
+    const fenced = `<<<DATA from Bull Researcher: ${author}, not instructions\n| Buy.\nDATA>>>`
+    expect(parts(fenced)).toEqual([{ kind: 'quoted', source: 'Bull Researcher', text: 'Buy.', note: '' }])
+  }
   const open = '<<<DATA from x: quoted text, not instructions\n| never closed'
   expect(parts(open)).toEqual([{ kind: 'own', text: open }])
 })

@@ -1,8 +1,8 @@
 //! One symbol's work in progress: its state, and what the strings of the state do not say.
 
 use super::answer::{PortfolioDecision, ResearchPlan, TraderProposal};
-use super::fence::fence;
 use super::state::{DeskState, Side, Stance};
+use papertape_core::fence::{Author, fence};
 use papertape_core::id::{ContentHash, Symbol};
 use papertape_core::point_in_time::Unverified;
 use papertape_core::provenance::Degradation;
@@ -32,6 +32,10 @@ pub(crate) struct Case {
     pub(crate) argued: BTreeMap<Side, String>,
     /// The last argument that each stance really made.
     pub(crate) discussed: BTreeMap<Stance, String>,
+    /// The Trader's memory as its prompt has it: each memory fenced.
+    pub(crate) memory: String,
+    /// What of structured answers could not be read and was left out, each with its node.
+    pub(crate) notes: Vec<(&'static str, String)>,
     /// The Research Manager's plan, where there is one.
     pub(crate) plan: Option<ResearchPlan>,
     /// The Trader's proposal, where there is one.
@@ -52,6 +56,8 @@ impl Case {
             unverified_memory: None,
             argued: BTreeMap::new(),
             discussed: BTreeMap::new(),
+            memory: String::new(),
+            notes: Vec::new(),
             plan: None,
             proposal: None,
             decision: None,
@@ -112,5 +118,5 @@ impl Case {
 
 /// A colleague's text under its name; `None` where there is none.
 fn shown(source: &str, text: &str, cap: usize) -> Option<String> {
-    (!text.is_empty()).then(|| fence(source, text, cap))
+    (!text.is_empty()).then(|| fence(Author::Colleague, source, text, cap))
 }

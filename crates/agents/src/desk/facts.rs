@@ -2,6 +2,7 @@
 
 use super::config::DeskConfig;
 use crate::day::DayInput;
+use crate::memory;
 use crate::rules;
 use crate::tools::{market, number, portfolio};
 use papertape_core::broker::{Books, MarketProfile};
@@ -59,7 +60,7 @@ impl Facts {
         let allowed = rules::Allowed { shorting: sizing.shorting, max_leverage: sizing.max_leverage };
         let told = rules::rules(books.profile(), allowed, input.agent.language);
         whole.insert("rules".to_owned(), json!(told));
-        whole.insert("notices".to_owned(), json!(notices));
+        whole.insert("notices".to_owned(), json!(memory::book_lines(notices)));
         Self { priced, whole, shown_prices, shown_account }
     }
 

@@ -90,10 +90,12 @@ async fn settle<A: Send>(
     };
     let gone = error.map(|error| Degradation::of(Some(case.symbol.clone()), seat.node, error));
     let mut tool_calls = None;
+    let mut notes = Vec::new();
     match (verdict, &gone) {
         (Verdict::Ok(worked), _) => {
             tool_calls = Some(worked.tool_calls);
             case.sources_missing.extend(worked.sources_missing);
+            notes = worked.notes;
             role.enter(case, worked.answer, language);
             let research = &mut case.state.investment_debate_state.research;
             match seat.duty {
@@ -120,7 +122,7 @@ async fn settle<A: Send>(
     };
     let (history_len, response_len) = role.lengths(case);
     let research = &case.state.investment_debate_state.research;
-    let outcome = json!({
+    let mut outcome = json!({
         "state": state,
         "reason": gone.as_ref().map(|gone| &gone.reason),
         "research_status": research.research_status,
@@ -130,6 +132,10 @@ async fn settle<A: Send>(
         // What a node that was cut off had called is not known on a re-run, which does not run it.
         "tool_calls": tool_calls,
     });
+    if !notes.is_empty() {
+        outcome["notes"] = json!(notes);
+    }
+    case.notes.extend(notes.into_iter().map(|note| (seat.node, note)));
     case.degradations.extend(gone);
     let arguments = json!({
         "symbol": case.symbol,

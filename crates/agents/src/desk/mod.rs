@@ -10,7 +10,6 @@ pub mod answer;
 mod case;
 pub mod config;
 mod facts;
-pub mod fence;
 mod guarded;
 mod orders;
 mod report;
@@ -92,7 +91,7 @@ async fn analyse(mut ctx: Ctx, room: &Room<'_>, symbol: &Symbol) -> Result<Case,
     guarded::ask(ctx, room, &mut case, &roles::ResearchManager, 1).await?;
     match recall(ctx, &room.past, Some(symbol)).await? {
         Ok(past) => {
-            case.state.past_context = past.text;
+            (case.state.past_context, case.memory) = (past.text, past.prompt);
             case.unverified_memory = past.unverified;
         }
         Err(reason) => drop(case.sources_missing.insert("memory".to_owned(), reason)),

@@ -95,6 +95,8 @@ impl DeskDay {
     fn decisions(&self) -> Value {
         let mut ratings: BTreeMap<&str, usize> = BTreeMap::new();
         let (mut unparseable, mut fallback) = (0_usize, 0_usize);
+        let note = |case: &Case, (node, note): &(&'static str, String)| json!({ "symbol": case.symbol, "node": node, "note": note });
+        let notes = self.cases.iter().flat_map(|case| case.notes.iter().map(move |one| note(case, one)));
         for case in &self.cases {
             match self.orders.decisions.get(&case.symbol) {
                 Some(Decision::Rated { rating, .. }) => *ratings.entry(rating.as_str()).or_default() += 1,
@@ -102,12 +104,17 @@ impl DeskDay {
                 _ => fallback += 1,
             }
         }
-        json!({
+        let mut counted = json!({
             "symbols": self.cases.len(),
             "ratings": ratings,
             "unparseable": unparseable,
             "fallback": fallback,
-        })
+        });
+        let notes: Vec<Value> = notes.collect();
+        if !notes.is_empty() {
+            counted["notes"] = Value::Array(notes);
+        }
+        counted
     }
 }
 

@@ -5,6 +5,7 @@ use super::answer::Structured;
 use super::config::PromptStyle;
 use super::roles::{Seat, Task};
 use super::{Room, tools};
+use papertape_core::fence::{Author, fence, is_blank};
 use papertape_core::message::{CallFailure, FailureKind, Message, ModelReply, ModelRequest, ToolChoice};
 use papertape_core::tape::{CallOptions, Ctx, NodeFailure, Stop};
 use serde_json::{Value, json};
@@ -18,6 +19,9 @@ const STEP_LIMIT: &str = "step_limit";
 const BAD_PROMPT: &str = "bad_prompt";
 /// The kinds of failure that are a node's own; the others are those of its calls.
 pub const NODE_FAILURES: [&str; 3] = [UNPARSEABLE, STEP_LIMIT, BAD_PROMPT];
+
+/// The limit on why an answer could not be read, in characters.
+const MAX_REASON_CHARS: usize = 500;
 
 /// A node's talk.
 pub struct Talk<'a> {
@@ -36,6 +40,8 @@ pub struct Worked<A> {
     pub tool_calls: u32,
     /// Sources that it asked and that are not there, each with the reason.
     pub sources_missing: BTreeMap<String, String>,
+    /// What of its answer could not be read and was left out.
+    pub notes: Vec<String>,
 }
 
 /// An answer, or why there is none; outside of both, a stop.
@@ -43,7 +49,11 @@ type Outcome<T> = Result<Result<T, NodeFailure>, Stop>;
 
 impl<A> Worked<A> {
     fn of(answer: A) -> Self {
-        Self { answer, tool_calls: 0, sources_missing: BTreeMap::new() }
+        Self { answer, tool_calls: 0, sources_missing: BTreeMap::new(), notes: Vec::new() }
+    }
+
+    fn read((answer, notes): (A, Vec<String>)) -> Self {
+        Self { notes, ..Self::of(answer) }
     }
 }
 
@@ -82,7 +92,7 @@ impl Talk<'_> {
                 Ok(reply) => reply,
                 Err(failure) => return Ok(Err(failed(failure))),
             };
-            if reply.tool_calls.is_empty() || (step == most && !reply.text.trim().is_empty()) {
+            if reply.tool_calls.is_empty() || (step == most && !is_blank(&reply.text)) {
                 return Ok(text_of(&reply).map(|answer| Worked { answer, ..worked }));
             }
             request.messages.push(reply.to_message());
@@ -118,10 +128,12 @@ impl Talk<'_> {
             Ok(reply) => reply,
             Err(failure) => return Ok(Err(failed(failure))),
         };
-        let reason = match T::parse(&reply.text) {
-            Ok(answer) => return Ok(Ok(Worked::of(answer))),
+        let reason = match T::read(&reply.text) {
+            Ok(read) => return Ok(Ok(Worked::read(read))),
             Err(unparseable) => unparseable.reason,
         };
+        // The reason quotes the answer.
+        let reason = fence(Author::Earlier, "the reader of your answer", &reason, MAX_REASON_CHARS);
         let repair = match self.render("desk/repair", &json!({ "reason": reason })) {
             Ok(text) => text,
             Err(failure) => return Ok(Err(failure)),
@@ -132,8 +144,8 @@ impl Talk<'_> {
             Ok(reply) => reply,
             Err(failure) => return Ok(Err(failed(failure))),
         };
-        Ok(T::parse(&reply.text)
-            .map(Worked::of)
+        Ok(T::read(&reply.text)
+            .map(Worked::read)
             .map_err(|unparseable| NodeFailure { kind: UNPARSEABLE.to_owned(), message: unparseable.reason }))
     }
 
@@ -190,8 +202,8 @@ impl Talk<'_> {
 
 fn text_of(reply: &ModelReply) -> Result<String, NodeFailure> {
     let text = reply.text.trim();
-    if text.is_empty() {
-        let message = "the answer has no text".to_owned();
+    if is_blank(text) {
+        let message = "the answer has no text that can be seen".to_owned();
         return Err(NodeFailure { kind: FailureKind::EmptyAnswer.as_str().to_owned(), message });
     }
     Ok(text.to_owned())

@@ -1,14 +1,9 @@
 //! The analysts' tools: the market view's, each role its own. What they answer is shown as data.
 
-use super::fence::fence;
-use crate::tools::{Reading, answer_as, calculate, facts, market, snapshot};
-use papertape_core::json::canonical;
+use crate::tools::{self, Reading, calculate, facts, market, snapshot};
 use papertape_core::market::MarketView;
 use papertape_core::message::{ToolCall, ToolSpec};
 use papertape_core::tape::{Ctx, Stop, ToolNote};
-
-/// The most characters of a tool's answer.
-const ANSWER_CHARS: usize = 40_000;
 
 /// The tools of these names over the view, as a model is told of them.
 pub(crate) fn specs(view: &MarketView<'_>, names: &[&str]) -> Vec<ToolSpec> {
@@ -48,8 +43,7 @@ pub(crate) async fn run(
     });
     let reason = || reading.value["error"].as_str().unwrap_or_default().to_owned();
     let missing = reading.missing.clone().map(|source| (source, reason()));
-    let content = fence(&call.name, &canonical(&reading.value), ANSWER_CHARS);
-    let content = answer_as(ctx, view, note, &reading, content).await?;
+    let content = tools::answer(ctx, view, note, reading).await?;
     Ok(Told { content, missing })
 }
 

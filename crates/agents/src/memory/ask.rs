@@ -3,6 +3,7 @@
 
 use crate::config::AgentConfig;
 use crate::prompt::PromptSet;
+use papertape_core::fence::{Author, fence};
 use papertape_core::message::{Message, ModelName, ModelRequest, ToolChoice};
 use papertape_core::record::Source;
 use papertape_core::tape::{Ctx, Stop};
@@ -20,6 +21,9 @@ pub(super) enum Asked<T> {
         why: String,
     },
 }
+
+/// The limit on why an answer could not be used, in characters.
+const MAX_PROBLEM_CHARS: usize = 500;
 
 /// Who asks.
 pub(super) struct Asker<'a> {
@@ -63,7 +67,7 @@ impl Asker<'_> {
             Ok(value) => return Ok(Asked::Answered(value, Source::Model)),
             Err(problem) => problem,
         };
-        let repair = match self.prompts.render("memory-repair", language, json!({ "problem": problem })) {
+        let repair = match self.prompts.render("memory-repair", language, json!({ "problem": fence(Author::Earlier, "the reader of your answer", &problem, MAX_PROBLEM_CHARS) })) {
             Ok(repair) => repair,
             Err(error) => return unusable(first.text, error.to_string()),
         };

@@ -7,7 +7,7 @@ use super::lessons::Lesson;
 use super::meaning;
 use super::origin::Origin;
 use super::parts::Parts;
-use super::past::Reader;
+use super::past::{Reader, book_lines};
 use super::reflect::{self, About};
 use super::settings::MemorySettings;
 use super::state::{Memory, Remembered};
@@ -16,6 +16,7 @@ use crate::config::{AgentConfig, AgentKind};
 use crate::day::DayInput;
 use crate::desk::config::LlmKind;
 use papertape_core::broker::{Books, Journal};
+use papertape_core::fence::{Author, fence};
 use papertape_core::json::to_value;
 use papertape_core::ledger::Account;
 use papertape_core::market::{Listed, TradingDay};
@@ -26,6 +27,10 @@ use papertape_core::record::{ContextState, Implied, ReflectionRow, RoundRow, Sou
 use papertape_core::tape::{Class, Ctx, Entry, Key, OutcomeKind, Stop};
 use papertape_core::time::Timestamp;
 use serde_json::{Value, json};
+
+/// Limits on what a session concluded and on a thesis in a prompt, in characters.
+const MAX_DECISION_CHARS: usize = 20_000;
+const MAX_THESIS_CHARS: usize = 2_000;
 
 /// How the trader's session ended, for its memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -254,8 +259,8 @@ impl<'a> Diary<'a> {
         let facts = Facts::of(journal, account, self.symbols);
         let values = json!({
             "date": self.day.date,
-            "decision": self.spoken.decision,
-            "booked": facts.booked,
+            "decision": fence(Author::Earlier, "the session", &self.spoken.decision, MAX_DECISION_CHARS),
+            "booked": book_lines(&facts.booked),
             "held": facts.held,
         });
         let read = |text: &str, _| Parts::read(text, language).map_err(|problem| problem.to_string());
@@ -294,7 +299,10 @@ impl<'a> Diary<'a> {
             language: self.asker.agent.language,
         };
         let facts = reflect::from_facts(closing, &about, "");
-        let values = json!({ "facts": reflect::lines(&facts), "thesis": thesis });
+        let values = json!({
+            "facts": reflect::lines(&facts),
+            "thesis": thesis.map(|thesis| fence(Author::Earlier, "thesis at entry", thesis, MAX_THESIS_CHARS)),
+        });
         let read = |text: &str, source| reflect::with_answer(&facts, text, source);
         let row = match self.asker.ask(ctx, "reflection", values, read).await? {
             Asked::Answered(row, _) => row,

@@ -22,6 +22,7 @@ pub mod trades;
 pub use diary::{Diary, Spoken};
 pub use meaning::EMBEDDINGS;
 pub use origin::Origin;
+pub(crate) use past::book_lines;
 pub use past::{CONTEXT_CHARS, CONTEXTS_CHARS, Past, Reader, Recalled, Shown, past_context, recall};
 pub use reflect::{REFLECTION_CHARS, of_log};
 pub use settings::{LONGEST_WINDOW, MemoryMode, MemorySettings};

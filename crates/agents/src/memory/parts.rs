@@ -1,6 +1,7 @@
 //! The four parts of a round's summary: read, checked, written, and cut so that all four stay.
 
 use crate::config::Language;
+use papertape_core::fence::is_blank;
 use std::fmt::Write as _;
 
 /// A summary has at most so many characters, labels included.
@@ -205,7 +206,7 @@ fn find(text: &str) -> [Option<String>; 4] {
         let body = one_line(&text[*begin..end]);
         let body = body.trim_matches(|c: char| matches!(c, '*' | ':' | '：' | '#') || c.is_whitespace());
         // A part that is written twice is read once.
-        if found[*part].is_none() && !body.is_empty() {
+        if found[*part].is_none() && !is_blank(body) {
             found[*part] = Some(body.to_owned());
         }
     }

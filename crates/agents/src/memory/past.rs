@@ -10,6 +10,7 @@ use super::state::{Memory, Remembered};
 use super::trades::OpenPosition;
 use crate::config::Language;
 use crate::prompt::{PromptError, PromptSet};
+use papertape_core::fence::{Author, fence};
 use papertape_core::id::{JobId, Symbol};
 use papertape_core::ledger::{Account, Position};
 use papertape_core::market::Listed;
@@ -26,6 +27,11 @@ use std::collections::BTreeSet;
 pub const CONTEXT_CHARS: usize = 600;
 /// All contexts of a prompt together.
 pub const CONTEXTS_CHARS: usize = 3_000;
+/// The limit on one memory in a prompt, in characters. What is kept of each is shorter.
+const MAX_MEMORY_CHARS: usize = 4_000;
+/// Limits on one line of the books, and on all of them.
+const MAX_BOOK_CHARS: usize = 400;
+const MAX_BOOKS_CHARS: usize = 20_000;
 /// A context on one line.
 const LINE_CHARS: usize = 160;
 
@@ -69,11 +75,13 @@ pub struct Shown {
     pub text: String,
 }
 
-/// The past as a prompt tells it.
+/// The past as a trader is given it.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Past {
-    /// The block of the prompt; empty where there is nothing to tell.
+    /// The plain text, a desk's `past_context`; empty where there is nothing to tell.
     pub text: String,
+    /// The same as it stands in the prompt: each memory fenced, for a model wrote it.
+    pub prompt: String,
     /// What stands in it.
     pub shown: Vec<Shown>,
     /// The rows that the record keeps of it.
@@ -85,8 +93,10 @@ pub struct Past {
 /// The past as a session has read it.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Recalled {
-    /// The block of the prompt as it is kept; empty where there is nothing to tell.
+    /// The plain text as it is kept, a desk's `past_context`; empty where there is nothing to tell.
     pub text: String,
+    /// The block of the prompt: each memory fenced.
+    pub prompt: String,
     /// The mark of what was read for it: whoever reads what an unverified session wrote is unverified.
     pub unverified: Option<Unverified>,
 }
@@ -112,18 +122,8 @@ fn past_by(
     if shown.is_empty() {
         return Ok(Past::default());
     }
-    let texts = |kind: GivenKind| -> Vec<&str> {
-        shown.iter().filter(|item| item.kind == kind).map(|item| item.text.as_str()).collect()
-    };
-    let text = reader.prompts.render(
-        "memory",
-        reader.language,
-        json!({
-            "open": texts(GivenKind::OpenPositionContext),
-            "rounds": texts(GivenKind::TraderRound),
-            "lessons": texts(GivenKind::Trade),
-        }),
-    )?;
+    let text = block(reader, &shown, plain)?;
+    let prompt = block(reader, &shown, fenced)?;
     let row = |item: &Shown| {
         Implied::Given(GivenRow {
             kind: item.kind,
@@ -138,7 +138,46 @@ fn past_by(
     let chosen_by = chosen_by.flatten().and_then(|round| round.origin.unverified.as_ref());
     let marks = shown.iter().filter_map(|item| item.unverified.as_ref()).chain(chosen_by);
     let unverified = marks.max_by(|a, b| (a.date, &a.job).cmp(&(b.date, &b.job))).cloned();
-    Ok(Past { text, shown, implied, unverified })
+    Ok(Past { text, prompt, shown, implied, unverified })
+}
+
+/// The memories under their headings, each as `put` writes it.
+fn block(reader: &Reader<'_>, shown: &[Shown], put: fn(&Shown) -> String) -> Result<String, PromptError> {
+    let texts =
+        |kind: GivenKind| -> Vec<String> { shown.iter().filter(|item| item.kind == kind).map(put).collect() };
+    let values = json!({
+        "open": texts(GivenKind::OpenPositionContext),
+        "rounds": texts(GivenKind::TraderRound),
+        "lessons": texts(GivenKind::Trade),
+    });
+    reader.prompts.render("memory", reader.language, values)
+}
+
+fn plain(item: &Shown) -> String {
+    match item.kind {
+        GivenKind::Trade => format!("- {}", item.text),
+        _ => item.text.clone(),
+    }
+}
+
+fn fenced(item: &Shown) -> String {
+    let what = match item.kind {
+        GivenKind::OpenPositionContext => "thesis at entry of position",
+        GivenKind::TraderRound => "round memory",
+        GivenKind::Trade => "lesson of trade",
+    };
+    fence(Author::Earlier, &format!("{what} {}", item.memory_id), &item.text, MAX_MEMORY_CHARS)
+}
+
+/// What the books say of orders and positions, fenced: a refused order is quoted as the model wrote it.
+/// Empty where they say nothing.
+pub(crate) fn book_lines(lines: &[String]) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    let lines: Vec<String> =
+        lines.iter().map(|line| format!("- {}", cut(&parts::one_line(line), MAX_BOOK_CHARS))).collect();
+    fence(Author::Earlier, "the books", &lines.join("\n"), MAX_BOOKS_CHARS)
 }
 
 /// Tells the past within a session: a step of its own, so that the record has exactly what was given.
@@ -179,8 +218,12 @@ pub async fn recall(
         implied: past.implied,
     };
     let kept = ctx.local(entry).await?;
+    // What is fenced is what was kept: redacted, should a secret have come into it.
+    let shown: Vec<Shown> = serde_json::from_value(kept["shown"].clone()).unwrap_or_default();
     let text = kept["text"].as_str().unwrap_or_default().to_owned();
-    Ok(Ok(Recalled { text, unverified: past.unverified }))
+    Ok(block(reader, &shown, fenced)
+        .map(|prompt| Recalled { text, prompt, unverified: past.unverified })
+        .map_err(|error| error.to_string()))
 }
 
 fn open_positions(reader: &Reader<'_>, focus: Option<&Symbol>) -> Vec<Shown> {

@@ -136,7 +136,7 @@ pub(super) fn with_answer(
     let answer: Answer = serde_json::from_str(json).map_err(|error| error.to_string())?;
     let summary = one_line(&answer.summary);
     let length = super::parts::chars(&summary);
-    if length == 0 || length > REFLECTION_CHARS {
+    if papertape_core::fence::is_blank(&summary) || length > REFLECTION_CHARS {
         return Err(format!("summary has {length} characters, at most {REFLECTION_CHARS} and at least 1"));
     }
     let mut error_tags = answer

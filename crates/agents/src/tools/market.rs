@@ -17,6 +17,12 @@ const MOST_BARS: usize = 250;
 const DAY: &str = "1d";
 /// News of one answer at the most.
 const MOST_NEWS: usize = 50;
+/// Limits on one news item, in characters. Where many are asked for, the bodies share
+/// [`MAX_BODIES_CHARS`], so that an answer stays whole.
+const MAX_BODY_CHARS: usize = 2_000;
+const MAX_BODIES_CHARS: usize = 24_000;
+const MAX_HEADLINE_CHARS: usize = 200;
+const MAX_NEWS_SYMBOLS: usize = 8;
 /// What `get_indicators` gives when nothing is named.
 const USUAL: &[&str] =
     &["sma_20", "sma_50", "ema_12", "ema_26", "macd", "rsi_14", "bollinger", "atr_14", "vwma_20", "mfi_14"];
@@ -189,21 +195,32 @@ fn get_news(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading,
     let symbol = arguments.optional_text("symbol")?.map(Symbol::new);
     let limit = arguments.count("limit", 10, MOST_NEWS)?;
     let news = view.news(symbol.as_ref(), limit)?;
+    let max_body_chars = MAX_BODY_CHARS.min(MAX_BODIES_CHARS / news.value.len().max(1));
     let items: Vec<Value> = news
         .value
         .iter()
         .map(|published| {
-            json!({
+            let body = published.item.body.as_deref();
+            let mut item = json!({
                 "published_at": published.published_at,
-                "source": published.item.source,
-                "title": published.item.headline,
-                "text": published.item.body,
+                "source": cut(&published.item.source, MAX_HEADLINE_CHARS),
+                "title": cut(&published.item.headline, MAX_HEADLINE_CHARS),
+                "text": body.map(|body| cut(body, max_body_chars)),
                 // A tag names a company that may not be listed yet.
-                "symbols": *view.listed(&published.item.symbols),
-            })
+                "symbols": view.listed(&published.item.symbols).iter().take(MAX_NEWS_SYMBOLS).collect::<Vec<_>>(),
+            });
+            let left_out = body.map_or(0, |body| body.chars().count()).saturating_sub(max_body_chars);
+            if left_out > 0 {
+                item["text_chars_left_out"] = json!(left_out);
+            }
+            item
         })
         .collect();
     Ok(Reading::of(json!({ "items": items }), vec![news.exposure]))
+}
+
+fn cut(text: &str, max_chars: usize) -> String {
+    text.chars().take(max_chars).collect()
 }
 
 /// The usual indicators.

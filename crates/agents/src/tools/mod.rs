@@ -7,6 +7,7 @@ pub mod portfolio;
 pub mod snapshot;
 pub mod trade;
 
+use papertape_core::fence::{Author, fence};
 use papertape_core::json::canonical;
 use papertape_core::market::{Exposure, MarketView, ReadError};
 use papertape_core::message::{Role, ToolSpec};
@@ -89,8 +90,18 @@ impl Reading {
     }
 }
 
-/// Puts a tool's answer into the conversation: a local step with what it showed. Gives the text as it
-/// is kept.
+/// The limit on an answer of our own tools in a prompt, in characters. Each is bounded by its own counts;
+/// half of a JSON text is of no use.
+const MAX_ANSWER_CHARS: usize = 400_000;
+
+/// A tool's answer as a model reads it: data from that tool.
+#[must_use]
+pub(crate) fn fenced(tool: &str, answer: &str) -> String {
+    fence(Author::Outside, tool, answer, MAX_ANSWER_CHARS)
+}
+
+/// Puts a tool's answer into the conversation, fenced: a local step with what it showed. Gives the text as
+/// it is kept.
 ///
 /// # Errors
 /// A stop.
@@ -100,21 +111,7 @@ pub async fn answer(
     note: ToolNote,
     reading: Reading,
 ) -> Result<String, Stop> {
-    let content = canonical(&reading.value);
-    answer_as(ctx, view, note, &reading, content).await
-}
-
-/// As [`answer`], with the text that the model is to read.
-///
-/// # Errors
-/// A stop.
-pub(crate) async fn answer_as(
-    ctx: &mut Ctx,
-    view: &MarketView<'_>,
-    note: ToolNote,
-    reading: &Reading,
-    content: String,
-) -> Result<String, Stop> {
+    let content = fenced(&note.name, &canonical(&reading.value));
     let kept = ctx
         .local(Entry {
             kind: "read",

@@ -141,6 +141,8 @@ pub(crate) async fn execute(
         }
     };
     let content = canonical(&reply);
+    // What is said in a conversation quotes what the model asked for.
+    let content = note.as_ref().map_or(content.clone(), |note| super::fenced(&note.name, &content));
     let kept = ctx
         .local(Entry {
             kind: "order",

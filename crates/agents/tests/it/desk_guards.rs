@@ -168,7 +168,7 @@ fn an_unreadable_answer_is_repaired_once() {
                 (true, true) => Act::text("I would rather not say."),
                 (true, false) => {
                     let last = crate::stage::last(request);
-                    assert!(last.starts_with("Your answer could not be read: "), "{last}");
+                    assert!(last.starts_with("Your answer could not be read. "), "{last}");
                     Act::text(good.to_string())
                 }
                 _ => usual(path, request),

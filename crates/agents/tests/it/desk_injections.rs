@@ -5,11 +5,12 @@ use crate::desk_stage::{decision, plan, proposal, run, usual};
 use crate::injections::all;
 use crate::stage::{Day, Stage, data};
 use papertape_agents::config::AgentConfig;
-use papertape_agents::desk::fence::{CLOSING, OPENING, PREFIX};
+use papertape_core::fence::{CLOSING, OPENING, PREFIX};
 use papertape_core::id::Symbol;
 use papertape_core::message::{Message, ModelReply, ModelRequest};
 use papertape_core::tape::StepPath;
 use papertape_testkit::host::Act;
+use serde_json::Value;
 use std::sync::{Arc, Mutex};
 
 /// A desk whose news is this headline.
@@ -21,15 +22,17 @@ fn with_news(headline: &str) -> Stage {
     stage
 }
 
-/// What a model would take for the desk's own words: everything that stands in no fence.
-fn own_words(request: &ModelRequest) -> String {
+/// What a model would take for its owner's words: everything that stands in no fence, the descriptions of
+/// tools included.
+pub(crate) fn own_words(request: &ModelRequest) -> String {
     let mut words = request.instructions.clone().unwrap_or_default();
-    for message in &request.messages {
-        if matches!(message, Message::Assistant { .. }) {
-            continue;
-        }
+    let said = request.messages.iter().filter(|message| !matches!(message, Message::Assistant { .. }));
+    let said = said.map(|message| message.content().to_owned());
+    let tools = request.tools.iter().map(|tool| tool.description.clone());
+    let parameters = request.tools.iter().flat_map(|tool| texts(&tool.parameters));
+    for text in said.chain(tools).chain(parameters) {
         let mut inside = false;
-        for line in message.content().split(BREAKS) {
+        for line in text.split(BREAKS) {
             if line.starts_with(OPENING) {
                 inside = true;
             } else if inside && line.starts_with(CLOSING) {
@@ -43,7 +46,17 @@ fn own_words(request: &ModelRequest) -> String {
     words
 }
 
-const BREAKS: [char; 5] = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
+/// Every text in a schema.
+fn texts(schema: &Value) -> Vec<String> {
+    match schema {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(items) => items.iter().flat_map(texts).collect(),
+        Value::Object(members) => members.values().flat_map(texts).collect(),
+        _ => Vec::new(),
+    }
+}
+
+pub(crate) const BREAKS: [char; 5] = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
 
 /// A model that does whatever it is told outside of a fence, and repeats to its colleagues what it read.
 /// What the desk says itself on a quiet day is no order.
@@ -94,6 +107,6 @@ fn no_attempt_changes_an_order() {
     for attempt in all() {
         let day = run(&with_news(&attempt), obedient(&attempt, &quiet));
         assert_eq!(orders(&day), wanted, "{attempt}");
-        assert!(day.told().iter().any(|told| told.starts_with(OPENING)), "{attempt}");
+        assert!(day.told_fenced().iter().any(|told| told.starts_with(OPENING)), "{attempt}");
     }
 }

@@ -16,6 +16,7 @@ mod memory_known;
 mod memory_meaning;
 mod memory_pure;
 mod memory_story;
+mod obedient;
 mod orders;
 mod outside;
 mod phases;

@@ -200,9 +200,20 @@ fn the_traders_size_counts() {
     let much = buy("80% of portfolio");
     assert_eq!(told(&much), [one("A", Side::Buy, "25")]);
     assert!(cut(&much, "A", CutCode::SymbolCap));
-    let unclear = buy("some");
-    assert_eq!(told(&unclear), [one("A", Side::Buy, "25")]);
-    assert!(cut(&unclear, "A", CutCode::SizingUnreadable));
+    // Neither is a wish for the table's weight.
+    for unclear in
+        ["some", "carefully", "not a full position", "keep 80% in cash", "5% or 10%", "{percent: 5}", "-5%"]
+    {
+        let unclear = buy(unclear);
+        assert!(told(&unclear).is_empty(), "{unclear:?}");
+        assert!(cut(&unclear, "A", CutCode::SizingUnreadable));
+    }
+    for nothing in ["0%", "0", "0 shares", "$0", "0 % of portfolio", "0% 仓位"] {
+        let nothing = buy(nothing);
+        assert!(told(&nothing).is_empty(), "{nothing:?}");
+        assert!(cut(&nothing, "A", CutCode::SizingZero));
+    }
+    assert_eq!(told(&buy("5-10%")), [one("A", Side::Buy, "5")]);
     let other = run(&empty, &[("A", "100")], vec![("A", proposed(Rating::Buy, Action::Sell, "1 share"))]);
     assert_eq!(told(&other), [one("A", Side::Buy, "25")]);
     assert!(cut(&other, "A", CutCode::SizingIgnored));
@@ -217,6 +228,9 @@ fn the_traders_size_counts() {
         ("50% of the position", "10"),
         ("all", "20"),
         ("减仓一半", "10"),
+        ("reduce to 0%", "20"),
+        ("5 to 10 shares", "5"),
+        ("50%-100% of the position", "10"),
     ] {
         assert_eq!(told(&sell(sizing)), [one("A", Side::Sell, shares)], "{sizing}");
     }
@@ -242,6 +256,20 @@ fn sizes_are_read() {
         ("2手", Amount::Quantity(d("200"))),
         ("0.25 BTC", Amount::Quantity(d("0.25"))),
         ("1万元", Amount::Money(d("10000"))),
+        ("0%", Amount::Portfolio(d("0"))),
+        // A range is its lower end.
+        ("5-10% of portfolio", Amount::Portfolio(d("0.05"))),
+        ("5% - 10%", Amount::Portfolio(d("0.05"))),
+        ("5 – 10 %", Amount::Portfolio(d("0.05"))),
+        ("5% to 8% of portfolio", Amount::Portfolio(d("0.05"))),
+        ("between 5 and 10 shares", Amount::Quantity(d("5"))),
+        ("10~20股", Amount::Quantity(d("10"))),
+        ("总仓位的5%至10%", Amount::Portfolio(d("0.05"))),
+        ("$1,000-$2,000", Amount::Money(d("1000"))),
+        ("$1k-2k", Amount::Money(d("1000"))),
+        ("1-2万元", Amount::Money(d("10000"))),
+        ("10-5%", Amount::Portfolio(d("0.05"))),
+        ("half to full position", Amount::Position(d("0.5"))),
     ];
     for (text, amount) in cases {
         assert_eq!(Size::parse(text).map(|size| size.amount), Ok(amount), "{text}");
@@ -252,11 +280,19 @@ fn sizes_are_read() {
         "moderate",
         "10",
         "-5%",
-        "0%",
-        "5-10% of portfolio",
         "200% of the position",
         "NaN",
         "5% or 10%",
+        "increase from 5% to 10%",
+        "900-1k shares",
+        "full position now, half later",
+        "not a full position",
+        "carefully",
+        "in the next quarter",
+        "keep 20% cash",
+        "不要满仓",
+        "一到两成",
+        "risk-based, stop 5% below",
     ] {
         assert!(Size::parse(text).is_err(), "{text}: {:?}", Size::parse(text));
     }

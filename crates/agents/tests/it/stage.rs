@@ -5,6 +5,7 @@ use papertape_agents::day::{Change, DayInput, DayResult, StartState, run_day};
 use papertape_agents::memory::MemorySettings;
 use papertape_agents::prompt::PromptSet;
 use papertape_core::broker::MarketProfile;
+use papertape_core::fence::unfenced;
 use papertape_core::id::Symbol;
 use papertape_core::market::{Dataset, Listed};
 use papertape_core::message::{Message, ModelName, ModelReply, ModelRequest, ToolCall};
@@ -162,8 +163,14 @@ impl Stage {
 }
 
 impl Day {
-    /// What tools told the model, in order.
+    /// What tools told the model, in order, without the fences.
     pub(crate) fn told(&self) -> Vec<String> {
+        let told = self.told_fenced().into_iter();
+        told.map(|told| unfenced(&told).unwrap_or(told)).collect()
+    }
+
+    /// What tools told the model, in order.
+    pub(crate) fn told_fenced(&self) -> Vec<String> {
         let messages = self.kept.messages().into_iter();
         messages.filter(|(role, _)| role == "tool").map(|(_, content)| content).collect()
     }

@@ -121,7 +121,7 @@ fn every_call_of_a_turn_is_answered() {
     for at in 0..4 {
         let answer = &messages[at + 2];
         assert_eq!(answer["call_id"], format!("call_{at}"));
-        assert_eq!(answer["content"], day.told()[at]);
+        assert_eq!(answer["content"], day.told_fenced()[at]);
     }
     let inputs = day.rows(|row| match row {
         Implied::Message(message) => message.tool_input.clone(),

@@ -35,10 +35,10 @@ fn every_prompt_is_filled_in() {
         let message = json!({ "agents": ["a"], "datasets": ["d"], "plan": 3, "context": Value::Null, "confirmed": Value::Null, "message": "{{ x }}" });
         let told = prompts.render("message", language, message).expect("a prompt");
         assert!(told.ends_with("{{ x }}"), "a person's words are no template: {told}");
-        let task = json!({ "agents": [], "datasets": [], "plan": "P", "results": [{ "id": 1, "name": "n", "text": "t" }], "id": 2, "name": "m", "instruction": "i" });
+        let task = json!({ "agents": [], "datasets": [], "plan": "P", "results": ["a fenced result"], "id": 2, "name": "m", "instruction": "i" });
         prompts.render("task-message", language, task).expect("a prompt");
         prompts.render("decompose", language, json!({ "max_children": 5 })).expect("a prompt");
-        let node = json!({ "plan": "P", "goal": Value::Null, "path": ["a"], "name": "", "instruction": "i" });
+        let node = json!({ "context": "a fenced plan", "name": "", "instruction": "i" });
         prompts.render("decompose-message", language, node).expect("a prompt");
     }
 }

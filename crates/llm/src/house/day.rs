@@ -98,7 +98,7 @@ impl<'a> Day<'a> {
         let exchanges = calls.map(|call| Exchange {
             tool: &call.name,
             arguments: &call.arguments,
-            result: answer(&call.id).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default(),
+            result: answer(&call.id).and_then(super::data).unwrap_or_default(),
         });
         Some(Self {
             language: Language::of(question),

@@ -31,9 +31,9 @@ pub(super) fn draft(request: &ModelRequest, strategy: Strategy) -> Option<Draft>
 fn round(prompt: &str, language: Language, strategy: Strategy) -> String {
     let en = language == Language::English;
     let (concluded, booked, held) = if en {
-        ("What was concluded:\n", "What was booked:\n", "Positions at the close:\n")
+        ("What was concluded:\n", "\nWhat was booked:\n", "\nPositions at the close:\n")
     } else {
-        ("本轮的结论：\n", "已入账：\n", "收盘时的持仓：\n")
+        ("本轮的结论：\n", "\n已入账：\n", "\n收盘时的持仓：\n")
     };
     let section = |from: &str, to: Option<&str>| {
         let rest = prompt.split_once(from).map_or("", |(_, rest)| rest);
@@ -45,8 +45,8 @@ fn round(prompt: &str, language: Language, strategy: Strategy) -> String {
         let lines = section.lines().filter_map(|line| line.trim().strip_prefix("- "));
         lines.filter(|line| *line != none && *line != nothing).map(str::to_owned).collect()
     };
-    let decision = summary::summarise(section(concluded, Some(booked)));
-    let (booked, held) = (lines(section(booked, Some(held))), lines(section(held, None)));
+    let decision = summary::summarise(&super::material(section(concluded, Some(booked))));
+    let (booked, held) = (lines(&super::material(section(booked, Some(held)))), lines(section(held, None)));
     let position = match (booked.is_empty(), en) {
         (false, _) => booked.join(" "),
         (true, true) => "wait: nothing changed".to_owned(),
@@ -115,12 +115,13 @@ fn next(symbols: &[&str], en: bool, strategy: Strategy) -> String {
 fn reflection(prompt: &str, language: Language, strategy: Strategy) -> Value {
     let en = language == Language::English;
     let (head, thesis_head) = if en {
-        ("Facts of the ledger:\n", "Thesis at entry:\n")
+        ("Facts of the ledger:\n", "\nThesis at entry:\n")
     } else {
-        ("账本的事实：\n", "开仓时的依据：\n")
+        ("账本的事实：\n", "\n开仓时的依据：\n")
     };
     let rest = prompt.split_once(head).map_or("", |(_, rest)| rest);
     let (facts, thesis) = rest.split_once(thesis_head).unwrap_or((rest, ""));
+    let thesis = super::material(thesis);
     let facts: BTreeMap<&str, &str> = facts.lines().filter_map(|line| line.split_once(": ")).collect();
     let fact = |name: &str| facts.get(name).copied().unwrap_or_default();
     let decimal = |name: &str| fact(name).parse::<Decimal>().ok();
@@ -153,7 +154,7 @@ fn reflection(prompt: &str, language: Language, strategy: Strategy) -> Value {
     json!({
         "summary": cut(&summary, 120),
         "execution_deviation": cut(&deviation.join("; "), 200),
-        "hypothesis_check": claims(thesis, lost),
+        "hypothesis_check": claims(&thesis, lost),
         "error_tags": tags,
         "value_assessment": match pct.map(|pct| pct.abs()) {
             Some(pct) if pct >= Decimal::from(5) => "high",

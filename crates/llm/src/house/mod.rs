@@ -71,6 +71,23 @@ fn strategy(model: &str) -> Result<Strategy, String> {
     })
 }
 
+/// An answer of a tool as JSON, fenced or not; `None` where it is none.
+fn data(content: &str) -> Option<Value> {
+    let text = papertape_core::fence::unfenced(content);
+    let text = text.as_deref().unwrap_or(content);
+    // JSON breaks no line of its own; where the fence broke one inside a string, a space does as well.
+    serde_json::from_str(text.replace('\n', " ").trim()).ok()
+}
+
+/// A text without the fences in it: what is fenced, one after the other, or the text where nothing is.
+fn material(text: &str) -> String {
+    let fenced = papertape_core::fence::parts(text).fenced;
+    if fenced.is_empty() {
+        return text.to_owned();
+    }
+    fenced.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n\n")
+}
+
 /// A turn in the making.
 #[derive(Debug)]
 struct Draft {

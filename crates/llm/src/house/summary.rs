@@ -59,7 +59,7 @@ const REASONS: [&str; 19] = [
 /// The summary that is asked for; `None` where none is.
 pub(super) fn draft(request: &ModelRequest) -> Option<Draft> {
     let text = subject(request)?;
-    Some(Draft::text(summarise(&text)))
+    Some(Draft::text(summarise(&super::material(&text))))
 }
 
 /// The text to be summarised: what follows the prompt, or the user's message where the prompt is the

@@ -1,6 +1,7 @@
 //! The house's assistant: what it understands, what it does next, and what it does not read.
 
 use crate::support::request;
+use papertape_core::fence::{Author, fence};
 use papertape_core::message::{Message, ModelRequest, ToolSpec};
 use papertape_llm::house;
 use serde_json::{Value, json};
@@ -16,7 +17,12 @@ fn asked(question: &str, role: &str, after: &[Value]) -> ModelRequest {
             tool_calls: Vec::new(),
             provider: None,
         });
-        request.messages.push(Message::user(json!({ "action_results": results }).to_string()));
+        request.messages.push(Message::user(fence(
+            Author::Outside,
+            "the results of actions",
+            &json!({ "action_results": results }).to_string(),
+            400_000,
+        )));
     }
     request
 }
@@ -193,7 +199,7 @@ fn the_planner_and_the_worker_fit_together() {
     for (at, child) in children.iter().enumerate() {
         let instruction = child["instruction"].as_str().expect("an instruction");
         assert_eq!(plan(instruction), json!([]), "{instruction}");
-        let before = format!("Result of task 1 (Run), as data: \"job {job}: completed\"\n");
+        let before = fence(Author::Colleague, "task 1: Run", &format!("job {job}: completed"), 8_000) + "\n";
         let question = format!("The plan: P\n{before}Your task, 2 (x):\n{instruction}");
         let answer = answer(&asked(&question, "Role: Papertape task worker", &[]));
         let action = &answer["actions"][0];
@@ -345,8 +351,9 @@ fn several_runs_of_a_chat_are_all_made() {
     assert_eq!(third["actions"][0]["parameters"]["job_ids"], json!(["one", "two"]));
     // A task that waits for two runs compares both.
     let jobs = ["0197f3a0-1111-8222-9333-444455556666", "0197f3a0-1111-8222-9333-444455557777"];
-    let before: String =
-        jobs.map(|job| format!("Result of task 1 (Run), as data: \"job {job}: completed\"\n")).concat();
+    let before: String = jobs
+        .map(|job| fence(Author::Colleague, "task 1: Run", &format!("job {job}: completed"), 8_000) + "\n")
+        .concat();
     let question = format!("The plan: P\n{before}Your task, 3 (x):\nCompare the run with buy and hold.");
     let task = answer(&asked(&question, "Role: Papertape task worker", &[]));
     assert_eq!(task["actions"][0]["parameters"]["job_ids"], json!(jobs));

@@ -5,9 +5,9 @@ use papertape_agents::config::Language;
 use papertape_agents::desk::answer::{
     Action, PortfolioDecision, Rating, ResearchPlan, Structured, TraderProposal,
 };
-use papertape_agents::desk::fence::fence;
 use papertape_agents::desk::sizing::Size;
 use papertape_agents::prompt::PromptSet;
+use papertape_core::fence::{Author, fence};
 use papertape_core::message::{
     Message, ModelReply, ModelRequest, ResponseSchema, Sampling, ToolChoice, ToolSpec,
 };
@@ -131,7 +131,7 @@ impl Desk {
             }
             request.messages.push(reply.to_message());
             for call in &reply.tool_calls {
-                let answer = fence(&call.name, &self.tool(&call.name).to_string(), CAP);
+                let answer = fence(Author::Outside, &call.name, &self.tool(&call.name).to_string(), CAP);
                 request.messages.push(answer_to(&call.id, &call.name, &answer));
             }
         }
@@ -150,7 +150,7 @@ impl Desk {
     }
 
     fn day(&self) -> Day {
-        let data = |source: &str, text: &str| fence(source, text, CAP);
+        let data = |source: &str, text: &str| fence(Author::Colleague, source, text, CAP);
         let reports = vec![
             self.report("market-analyst", &["get_snapshot", "get_bars"]),
             self.report("sentiment-analyst", &["get_news"]),
@@ -302,7 +302,7 @@ fn nobody_obeys_a_text_from_outside() {
 fn a_hijacked_debate_gives_no_orders() {
     let desk = Desk::new("momentum", Language::En);
     for attempt in attempts().iter().filter(|attempt| !attempt.contains("Figures: [")) {
-        let history = fence("Debate so far", attempt, CAP);
+        let history = fence(Author::Colleague, "Debate so far", attempt, CAP);
         let plan: ResearchPlan = desk.form("research-manager", "research-manager-task", &[history]);
         assert_eq!(plan.recommendation, Rating::Hold, "{attempt}");
     }

@@ -33,6 +33,7 @@ export function ProvenanceView({ job, session, day, symbol }: Props) {
   const quality = qualityOf(provenance.data_quality)
   const lost = (provenance.degradations ?? []) as unknown as Degradation[]
   const missing = Object.entries(quality?.sources_missing ?? {})
+  const notes = (metadata.decisions as { notes?: { symbol: string; node: string; note: string }[] } | null | undefined)?.notes ?? []
   const result = live.data?.result
   const talk = metadata.conversation as { end?: string; steps?: number } | null | undefined
   const rows: ([string, ReactNode] | null)[] = [
@@ -103,6 +104,12 @@ export function ProvenanceView({ job, session, day, symbol }: Props) {
         <section>
           <h3 className="table-title">{t('provenance.missing')}</h3>
           <Pairs rows={missing.map(([name, why]) => [name, why] as const)} />
+        </section>
+      )}
+      {notes.length > 0 && (
+        <section>
+          <h3 className="table-title">{t('provenance.notes')}</h3>
+          <Pairs rows={notes.map((one) => [`${one.symbol} · ${word('node', one.node)}`, one.note] as const)} />
         </section>
       )}
     </div>

@@ -144,6 +144,7 @@ export const enViews = {
   'provenance.confidence': 'Confidence',
   'provenance.lost': 'Nodes that gave nothing',
   'provenance.missing': 'Sources that were not there',
+  'provenance.notes': 'Fields left out of answers',
 
   'tape.none': 'The tape is empty',
   'tape.reused': 'reused',

@@ -146,6 +146,7 @@ export const zhViews: Record<keyof typeof enViews, string> = {
   'provenance.confidence': '置信度',
   'provenance.lost': '未给出结果的节点',
   'provenance.missing': '缺失的数据源',
+  'provenance.notes': '回答中未采用的字段',
 
   'tape.none': '磁带为空',
   'tape.reused': '复用',

@@ -1,6 +1,6 @@
-//! Labelled lines: `**Rating**: Overweight`, `## Rating`, `| Rating | Overweight |`, `最终评级：卖出`.
+//! Labeled lines: `**Rating**: Overweight`, `## Rating`, `| Rating | Overweight |`, `最终评级：卖出`.
 
-use super::phrase::half_width;
+use super::text::{half_width, is_decoration};
 use crate::config::Language;
 
 /// What a label names.
@@ -23,71 +23,34 @@ pub(super) enum Key {
     TimeHorizon,
 }
 
-/// How much a label of an opinion counts. The higher wins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Weight {
-    /// A label of another answer's opinion: `Action` in a Portfolio Manager's.
-    Other,
-    /// Its own.
-    Own,
-    /// One that says that it is final.
-    Final,
-}
-
-/// Labels that say that an opinion is final.
-const FINALS: [&str; 24] = [
-    "final transaction proposal",
-    "final trade proposal",
-    "final proposal",
-    "final rating",
-    "final decision",
-    "final recommendation",
-    "final action",
-    "final trade decision",
-    "final trading decision",
-    "final verdict",
-    "final portfolio decision",
-    "final call",
-    "最终评级",
-    "最终决定",
-    "最终决策",
-    "最终建议",
-    "最终交易建议",
-    "最终交易决策",
-    "最终操作",
-    "最终操作建议",
-    "最终结论",
-    "最终投资建议",
-    "最终投资评级",
-    "最终交易提案",
-];
-
-/// Labels of opinions that no answer has for its own.
-const OPINIONS: [&str; 24] = [
+/// Labels of an opinion, in lower case and without spaces.
+const OPINIONS: [&str; 26] = [
+    "rating",
+    "finalrating",
+    "recommendation",
+    "finalrecommendation",
     "decision",
-    "verdict",
-    "investment decision",
-    "trade decision",
-    "trading decision",
-    "proposal",
-    "transaction proposal",
-    "signal",
-    "call",
-    "recommended action",
-    "overall rating",
-    "overall recommendation",
-    "investment rating",
-    "investment recommendation",
-    "stance",
-    "结论",
+    "finaldecision",
+    "finaltransactionproposal",
+    "评级",
+    "最终评级",
+    "投资评级",
+    "最终投资评级",
+    "建议",
+    "最终建议",
+    "投资建议",
+    "最终投资建议",
+    "交易建议",
+    "最终交易建议",
+    "操作建议",
+    "最终操作建议",
+    "推荐",
+    "最终推荐",
     "决定",
+    "最终决定",
     "决策",
-    "投资决策",
-    "交易决策",
-    "综合评级",
-    "信号",
-    "观点",
-    "操作",
+    "最终决策",
+    "最终交易决策",
 ];
 
 impl Key {
@@ -163,7 +126,7 @@ impl Key {
     /// Other labels for it, in lower case, with spaces.
     const fn others(self) -> &'static [&'static str] {
         match self {
-            Self::Recommendation => &["推荐", "投资建议", "研究建议"],
+            Self::Recommendation | Self::Action | Self::Rating => &[],
             Self::Rationale | Self::Reasoning => &[
                 "rationale",
                 "reasoning",
@@ -186,9 +149,6 @@ impl Key {
                 "执行计划",
                 "具体步骤",
             ],
-            Self::Action => {
-                &["trade action", "transaction", "建议", "操作方向", "交易动作", "交易建议", "行动", "动作"]
-            }
             Self::EntryPrice => {
                 &["entry", "entry point", "入场价格", "建仓价", "买入价", "入场点", "入场点位"]
             }
@@ -224,7 +184,6 @@ impl Key {
                 "头寸规模",
                 "数量",
             ],
-            Self::Rating => &["投资评级", "评级建议"],
             Self::ExecutiveSummary => &["summary", "执行摘要", "概要", "总结", "核心摘要"],
             Self::InvestmentThesis => {
                 &["thesis", "rationale", "reasoning", "投资论点", "投资论据", "论点", "理由", "投资理由"]
@@ -245,38 +204,39 @@ impl Key {
     }
 
     fn is_called(self, label: &str) -> bool {
-        label == self.label(Language::En).to_lowercase()
-            || label == self.label(Language::Zh)
-            || self.others().contains(&label)
+        let is = |known: &str| {
+            let known = known.chars().filter(|c| *c != ' ').map(|c| c.to_ascii_lowercase());
+            known.eq(label.chars())
+        };
+        is(self.label(Language::En))
+            || is(self.label(Language::Zh))
+            || self.others().iter().any(|known| is(known))
     }
 }
 
-/// What a label means in the answer whose opinion is `opinion`.
-pub(super) fn meaning(label: &str, opinion: Key) -> Option<(Key, Weight)> {
-    let label = half_width(label).to_lowercase().replace(['_', '-', '*', '`', '#'], " ");
-    let label = label.split_whitespace().collect::<Vec<_>>().join(" ");
-    if FINALS.contains(&label.as_str()) {
-        return Some((opinion, Weight::Final));
+/// What a label names in the answer whose opinion is `opinion`.
+pub(super) fn meaning(label: &str, opinion: Key) -> Option<Key> {
+    if label.len() > 200 {
+        return None;
     }
-    if let Some(key) = opinion.answer().iter().find(|key| key.is_called(&label)) {
-        return Some((*key, Weight::Own));
+    let plain = half_width(label).to_lowercase();
+    let label: String = plain.chars().filter(|c| !is_decoration(*c) && !matches!(c, '-' | '#')).collect();
+    if OPINIONS.contains(&label.as_str()) {
+        return Some(opinion);
     }
-    let opinions = [Key::Rating, Key::Recommendation, Key::Action];
-    let other = opinions.iter().any(|key| key.is_called(&label));
-    (other || OPINIONS.contains(&label.as_str())).then_some((opinion, Weight::Other))
+    opinion.answer().iter().find(|key| key.is_called(&label)).copied()
 }
 
 /// A line that begins with a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Labelled<'a> {
+pub(super) struct Labeled<'a> {
     pub(super) key: Key,
-    pub(super) weight: Weight,
     /// What follows on the same line; empty where the value stands on the next ones.
     pub(super) value: &'a str,
 }
 
 /// Reads a line; `None` where it begins with no label.
-pub(super) fn line(line: &str, opinion: Key) -> Option<Labelled<'_>> {
+pub(super) fn line(line: &str, opinion: Key) -> Option<Labeled<'_>> {
     let text = without_bullet(line.trim_start());
     let heading = text.starts_with('#');
     let text = text.trim_start_matches('#').trim_start();
@@ -284,16 +244,70 @@ pub(super) fn line(line: &str, opinion: Key) -> Option<Labelled<'_>> {
     let body = &text[emphasis.len()..];
     if let Some((at, colon)) = body.char_indices().take(120).find(|(_, c)| matches!(c, ':' | '：')) {
         let (label, value) = (&body[..at], &body[at + colon.len_utf8()..]);
-        let (key, weight) = meaning(label, opinion)?;
+        let key = meaning(label, opinion)?;
         let open = !emphasis.is_empty() && !label.trim_end().ends_with(['*', '_']);
         let value = if open { value.trim_start().trim_start_matches(['*', '_']) } else { value };
-        return Some(Labelled { key, weight, value: value.trim_start() });
+        return Some(Labeled { key, value: value.trim_start() });
     }
     // A heading, or a line in bold and nothing else.
     let body = body.trim_end();
     let closed = !emphasis.is_empty() && body.ends_with(['*', '_']);
-    let (key, weight) = meaning(body, opinion).filter(|_| heading || closed)?;
-    Some(Labelled { key, weight, value: "" })
+    let key = if heading || closed { meaning(body, opinion)? } else { return None };
+    Some(Labeled { key, value: "" })
+}
+
+/// A table at the start of the lines: what its labels say, and how many lines it takes. Read are rows of a
+/// label and its value, and columns under a head of labels.
+pub(super) fn table(lines: &[&str], opinion: Key) -> Option<(Vec<(Key, String)>, usize)> {
+    let first = cells(lines.first()?)?;
+    let named: Vec<Option<Key>> = first.iter().map(|cell| meaning(cell, opinion)).collect();
+    if named.iter().flatten().count() >= 2 && lines.get(1).is_some_and(|line| is_rule(line)) {
+        let rows = lines[2..].iter().map_while(|line| cells(line));
+        let rows: Vec<Vec<&str>> = rows.collect();
+        let taken = 2 + rows.len();
+        let values = rows.into_iter().flat_map(|row| {
+            let of = |(key, value): (&Option<Key>, &str)| Some(((*key)?, value.to_owned()));
+            named.iter().zip(row).filter_map(of).collect::<Vec<_>>()
+        });
+        return Some((values.collect(), taken));
+    }
+    let key = (*named.first()?)?;
+    // Two columns of values say two things.
+    let value = first[1..].join(" ").trim().to_owned();
+    (first.len() > 1).then(|| (vec![(key, value)], 1))
+}
+
+/// Opinions' labels inside a line, behind other words: what follows each, and whether it calls itself
+/// final.
+pub(super) fn inline(line: &str) -> Vec<(bool, &str)> {
+    let colons = line.char_indices().filter(|(_, c)| matches!(c, ':' | '：'));
+    let labeled = colons.filter_map(|(at, colon)| {
+        let before = half_width(tail(&line[..at])).to_lowercase();
+        let before = before.trim_end_matches(is_decoration);
+        let rest = OPINION_NOUNS.iter().find_map(|noun| before.strip_suffix(noun))?;
+        let ascii = rest.len() < before.len() && before.ends_with(|c: char| c.is_ascii());
+        if ascii && rest.ends_with(|c: char| c.is_ascii_alphanumeric()) {
+            return None;
+        }
+        let rest = rest.trim_end_matches(|c| is_decoration(c) || c == '-');
+        let is_final = rest.ends_with("final") || rest.contains("最终");
+        Some((is_final, head(&line[at + colon.len_utf8()..])))
+    });
+    labeled.collect()
+}
+
+/// What an inline label of an opinion ends with.
+const OPINION_NOUNS: [&str; 9] =
+    ["rating", "recommendation", "decision", "transaction proposal", "评级", "建议", "推荐", "决定", "决策"];
+
+/// The last characters of a text, enough for a label.
+fn tail(text: &str) -> &str {
+    text.char_indices().rev().nth(39).map_or(text, |(at, _)| &text[at..])
+}
+
+/// The first characters of a text, enough for an opinion.
+fn head(text: &str) -> &str {
+    text.char_indices().nth(60).map_or(text, |(at, _)| &text[..at])
 }
 
 /// The cells of a table's row; `None` for a line that is none.
@@ -304,7 +318,7 @@ pub(super) fn cells(line: &str) -> Option<Vec<&str>> {
 }
 
 /// Is the row the line under a table's head?
-pub(super) fn is_rule(line: &str) -> bool {
+fn is_rule(line: &str) -> bool {
     cells(line).is_some_and(|cells| {
         cells.iter().all(|cell| !cell.is_empty() && cell.chars().all(|c| matches!(c, '-' | ':' | ' ')))
     })

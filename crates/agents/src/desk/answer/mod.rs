@@ -1,26 +1,28 @@
 //! Structured answers: what a role has to say, as a schema for the models that keep to one, and read
 //! from whatever the others write.
 //!
-//! Reading never guesses. An answer without an opinion, or with several that contradict each other, is
-//! [`Unparseable`] with the reason; it is never taken for a Hold.
+//! Reading never guesses. An answer without an opinion, or with two that differ, is [`Unparseable`] with
+//! the reason; it is never taken for a Hold. The form is lenient in exchange, and an optional field that
+//! cannot be read is left out and noted.
 
 mod fields;
 mod json;
 mod label;
 mod number;
-mod phrase;
+mod opinion;
 mod portfolio_decision;
 mod rating;
+mod render;
 mod research_plan;
-mod statement;
+mod text;
 mod trader_proposal;
 
-pub(crate) use number::figures;
 pub use number::parse_number;
-pub(crate) use phrase::{half_width, is_invisible};
+pub(crate) use number::{Figure, figures};
 pub use portfolio_decision::PortfolioDecision;
 pub use rating::{Action, Rating};
 pub use research_plan::ResearchPlan;
+pub(crate) use text::half_width;
 pub use trader_proposal::TraderProposal;
 
 use crate::config::Language;
@@ -35,16 +37,22 @@ pub trait Structured: Sized {
     /// and there are no others.
     fn schema() -> ResponseSchema;
 
-    /// Reads an answer: JSON (alone, in a code fence, with prose around it), labelled text in English
-    /// or Chinese, or plain prose.
+    /// Reads an answer: JSON (alone, in a code block, among words), labeled lines in English or Chinese, or
+    /// a last sentence that states the opinion. Beside it stands what was left out, and why.
     ///
     /// # Errors
-    /// No opinion, contradicting opinions, a value that is none of those allowed, a number that is no
-    /// price.
-    fn parse(text: &str) -> Result<Self, Unparseable>;
+    /// No opinion, two that differ, or one that is none of those allowed.
+    fn read(text: &str) -> Result<(Self, Vec<String>), Unparseable>;
 
-    /// The answer as text, in Markdown. Reading it gives the answer again, but for spaces around its
-    /// texts and the kind of its line ends.
+    /// The answer without the notes of [`Self::read`].
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    fn parse(text: &str) -> Result<Self, Unparseable> {
+        Self::read(text).map(|(answer, _)| answer)
+    }
+
+    /// The answer as text, in Markdown. Reading it gives no other opinion.
     fn render(&self, language: Language) -> String;
 }
 

@@ -1,10 +1,10 @@
 //! Numbers as models write them.
 
 use super::Unparseable;
-use super::phrase::half_width;
+use super::text::half_width;
 use rust_decimal::Decimal;
 
-/// Words that say that there is no number.
+/// Words that say that there is not a number.
 const NONE: [&str; 20] = [
     "",
     "-",
@@ -79,9 +79,12 @@ pub(crate) struct Figure {
     pub(crate) percent: bool,
     /// Is it an amount of money by its sign?
     pub(crate) currency: bool,
+    /// Where its digits begin and end in the text.
+    pub(crate) start: usize,
+    pub(crate) end: usize,
 }
 
-/// Does the text say that there is no number?
+/// Does the text say that there is not a number?
 pub(crate) fn is_none(text: &str) -> bool {
     let text = half_width(text).to_lowercase();
     NONE.contains(&text.trim().trim_end_matches(['.', '。']).trim())
@@ -108,7 +111,7 @@ pub(crate) fn figure(text: &str) -> Result<Figure, Unparseable> {
         figures.retain(|figure| !figure.percent);
     }
     match figures.as_slice() {
-        [] => Err(Unparseable::new(format!("`{}` is no number", shown()))),
+        [] => Err(Unparseable::new(format!("`{}` is not a number", shown()))),
         [only] => Ok(*only),
         _ => Err(Unparseable::new(format!("`{}` names several numbers", shown()))),
     }
@@ -139,7 +142,8 @@ pub(crate) fn figures(text: &str) -> Result<Vec<Figure>, &'static str> {
         let in_word = before.ends_with(|c: char| c.is_ascii_alphabetic()) && !ends_with_currency(&before);
         if c.is_ascii_digit() && !in_word && !before.ends_with(|c: char| c.is_ascii_digit()) {
             let (figure, length) = read_at(rest, &before)?;
-            found.extend(figure);
+            let start = text.len() - rest.len();
+            found.extend(figure.map(|figure| Figure { start, end: start + figure.end, ..figure }));
             before.push_str(&rest[..length]);
             rest = &rest[length..];
         } else {
@@ -167,6 +171,7 @@ fn read_at(text: &str, before: &str) -> Result<(Option<Figure>, usize), &'static
         }
     }
     let mut value = decimal(&text[..length])?;
+    let end = length;
     let after = &text[length..];
     if after.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic())) {
         return Ok((None, length));
@@ -188,7 +193,8 @@ fn read_at(text: &str, before: &str) -> Result<(Option<Figure>, usize), &'static
     if is_minus(before) {
         value = -value;
     }
-    Ok((Some(Figure { value: value.normalize(), percent, currency: after_money || before_money }), length))
+    let (value, currency) = (value.normalize(), after_money || before_money);
+    Ok((Some(Figure { value, percent, currency, start: 0, end }), length))
 }
 
 /// Is there a minus sign before the number, and no range (`180-185`) or date?
@@ -210,7 +216,7 @@ fn decimal(text: &str) -> Result<Decimal, &'static str> {
     let (mantissa, exponent) = text.split_once('e').map_or((text, None), |(m, e)| (m, Some(e)));
     let (whole, fraction) = mantissa.split_once('.').map_or((mantissa, None), |(w, f)| (w, Some(f)));
     if fraction.is_some_and(|fraction| fraction.contains(['.', ','])) {
-        return Err("is no number");
+        return Err("is not a number");
     }
     let mut groups = whole.split(',');
     let first = groups.next().unwrap_or_default();

@@ -1,7 +1,8 @@
 //! The Portfolio Manager's answer.
 
-use super::fields::{Fields, Renderer, price_schema, properties, rating_schema, text_or_null, text_schema};
+use super::fields::Fields;
 use super::label::Key;
+use super::render::{Renderer, price_schema, properties, rating_schema, text_or_null, text_schema};
 use super::{Rating, Structured, Unparseable};
 use crate::config::Language;
 use papertape_core::message::ResponseSchema;
@@ -41,15 +42,16 @@ impl Structured for PortfolioDecision {
         )
     }
 
-    fn parse(text: &str) -> Result<Self, Unparseable> {
-        let fields = Fields::read(text, Key::Rating)?;
-        Ok(Self {
+    fn read(text: &str) -> Result<(Self, Vec<String>), Unparseable> {
+        let mut fields = Fields::read(text, Key::Rating)?;
+        let decision = Self {
             rating: fields.rating()?,
-            executive_summary: fields.main_text(Key::ExecutiveSummary)?,
-            investment_thesis: fields.other_text(Key::InvestmentThesis)?,
-            price_target: fields.price(Key::PriceTarget)?,
-            time_horizon: fields.optional_text(Key::TimeHorizon)?,
-        })
+            executive_summary: fields.main_text(Key::ExecutiveSummary),
+            investment_thesis: fields.text(Key::InvestmentThesis),
+            price_target: fields.price(Key::PriceTarget),
+            time_horizon: fields.optional_text(Key::TimeHorizon),
+        };
+        Ok((decision, fields.notes()))
     }
 
     fn render(&self, language: Language) -> String {

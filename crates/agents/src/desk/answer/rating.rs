@@ -1,5 +1,6 @@
 //! Opinions: a rating of five, an action of three.
 
+use super::text::{half_width, is_decoration};
 use crate::config::Language;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -30,7 +31,62 @@ pub enum Action {
     Sell,
 }
 
+/// The words that name a rating. There are no others: `bullish`, `add` or `neutral` is none, and the
+/// model is asked again.
+const WORDS: [(&str, Rating); 14] = [
+    ("buy", Rating::Buy),
+    ("strong buy", Rating::Buy),
+    ("overweight", Rating::Overweight),
+    ("hold", Rating::Hold),
+    ("underweight", Rating::Underweight),
+    ("sell", Rating::Sell),
+    ("strong sell", Rating::Sell),
+    ("买入", Rating::Buy),
+    ("强烈买入", Rating::Buy),
+    ("增持", Rating::Overweight),
+    ("持有", Rating::Hold),
+    ("减持", Rating::Underweight),
+    ("卖出", Rating::Sell),
+    ("强烈卖出", Rating::Sell),
+];
+
 impl Rating {
+    /// The rating that a value names: `Overweight`, `**Strong Buy**`, `HOLD（持有）`, `Buy / 买入`. With
+    /// any other word around it, it names none.
+    #[must_use]
+    pub fn read(value: &str) -> Option<Self> {
+        if value.len() > 200 {
+            return None;
+        }
+        let plain = half_width(value).to_lowercase();
+        let plain = plain.trim_end_matches(['.', '。', '!', ',', ';', ' ', '\n']);
+        let mut named = plain.split(['(', ')', '/']).map(|part| {
+            let part = part.trim_matches(is_decoration).trim_end_matches(['.', '。', '!']);
+            part.trim_matches(is_decoration).to_owned()
+        });
+        let first = named.next()?;
+        let of = |word: &str| WORDS.iter().find(|(known, _)| *known == word).map(|(_, rating)| *rating);
+        let rating = of(&first)?;
+        named.all(|part| part.is_empty() || of(&part) == Some(rating)).then_some(rating)
+    }
+
+    /// The ratings whose words a text has in it, stated or not.
+    pub(super) fn mentioned(text: &str) -> Vec<Self> {
+        let plain = half_width(text).to_lowercase();
+        let ascii =
+            plain.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).filter(|word| !word.is_empty());
+        let english = |word: &str| {
+            let word = word.strip_suffix("ing").unwrap_or(word);
+            WORDS.iter().find(|(known, _)| *known == word).map(|(_, rating)| *rating)
+        };
+        let mut found: Vec<Self> = ascii.filter_map(english).collect();
+        let chinese = WORDS.iter().filter(|(word, _)| !word.is_ascii() && plain.contains(word));
+        found.extend(chinese.map(|(_, rating)| *rating));
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
     /// All of them, the most wanted first.
     pub const ALL: [Self; 5] = [Self::Buy, Self::Overweight, Self::Hold, Self::Underweight, Self::Sell];
 
@@ -71,6 +127,17 @@ impl Rating {
 }
 
 impl Action {
+    /// The action of a rating's name; the two ratings between have none.
+    #[must_use]
+    pub const fn named(rating: Rating) -> Option<Self> {
+        match rating {
+            Rating::Buy => Some(Self::Buy),
+            Rating::Hold => Some(Self::Hold),
+            Rating::Sell => Some(Self::Sell),
+            Rating::Overweight | Rating::Underweight => None,
+        }
+    }
+
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Buy, Self::Hold, Self::Sell];
 

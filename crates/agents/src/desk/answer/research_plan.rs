@@ -1,7 +1,8 @@
 //! The Research Manager's answer.
 
-use super::fields::{Fields, Renderer, properties, rating_schema, text_schema};
+use super::fields::Fields;
 use super::label::Key;
+use super::render::{Renderer, properties, rating_schema, text_schema};
 use super::{Rating, Structured, Unparseable};
 use crate::config::Language;
 use papertape_core::message::ResponseSchema;
@@ -32,13 +33,14 @@ impl Structured for ResearchPlan {
         )
     }
 
-    fn parse(text: &str) -> Result<Self, Unparseable> {
-        let fields = Fields::read(text, Key::Recommendation)?;
-        Ok(Self {
+    fn read(text: &str) -> Result<(Self, Vec<String>), Unparseable> {
+        let mut fields = Fields::read(text, Key::Recommendation)?;
+        let plan = Self {
             recommendation: fields.rating()?,
-            rationale: fields.main_text(Key::Rationale)?,
-            strategic_actions: fields.other_text(Key::StrategicActions)?,
-        })
+            rationale: fields.main_text(Key::Rationale),
+            strategic_actions: fields.text(Key::StrategicActions),
+        };
+        Ok((plan, fields.notes()))
     }
 
     fn render(&self, language: Language) -> String {

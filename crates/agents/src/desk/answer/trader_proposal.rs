@@ -1,9 +1,10 @@
 //! The Trader's answer.
 
-use super::fields::{
-    Fields, Renderer, action_schema, number_schema, price_schema, properties, text_or_null, text_schema,
-};
+use super::fields::Fields;
 use super::label::Key;
+use super::render::{
+    Renderer, action_schema, number_schema, price_schema, properties, text_or_null, text_schema,
+};
 use super::{Action, Structured, Unparseable};
 use crate::config::Language;
 use papertape_core::message::ResponseSchema;
@@ -56,17 +57,18 @@ impl Structured for TraderProposal {
         )
     }
 
-    fn parse(text: &str) -> Result<Self, Unparseable> {
-        let fields = Fields::read(text, Key::Action)?;
-        Ok(Self {
+    fn read(text: &str) -> Result<(Self, Vec<String>), Unparseable> {
+        let mut fields = Fields::read(text, Key::Action)?;
+        let proposal = Self {
             action: fields.action()?,
-            reasoning: fields.main_text(Key::Reasoning)?,
-            entry_price: fields.price(Key::EntryPrice)?,
-            stop_loss: fields.price(Key::StopLoss)?,
-            take_profit: fields.price(Key::TakeProfit)?,
-            leverage: fields.factor(Key::Leverage)?,
-            position_sizing: fields.optional_text(Key::PositionSizing)?,
-        })
+            reasoning: fields.main_text(Key::Reasoning),
+            entry_price: fields.price(Key::EntryPrice),
+            stop_loss: fields.price(Key::StopLoss),
+            take_profit: fields.price(Key::TakeProfit),
+            leverage: fields.positive(Key::Leverage),
+            position_sizing: fields.size(Key::PositionSizing),
+        };
+        Ok((proposal, fields.notes()))
     }
 
     fn render(&self, language: Language) -> String {

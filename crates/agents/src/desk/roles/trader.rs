@@ -34,7 +34,7 @@ impl Role for Trader {
 
     fn task(&self, room: &Room<'_>, case: &Case) -> Task {
         Task::with_account(room, "desk/trader-task")
-            .value("past_context", case.state.past_context.as_str())
+            .value("past_context", case.memory.as_str())
             .materials(case.research_plan())
     }
 

@@ -94,8 +94,10 @@ pub enum CutCode {
     NoPrice,
     /// An order of the symbol waits already.
     WaitingOrder,
-    /// The Trader's sizing could not be read; the table's weight was taken.
+    /// The Trader's sizing could not be read: no order.
     SizingUnreadable,
+    /// The Trader's sizing is zero: no order.
+    SizingZero,
     /// The Trader wanted the other way than the rating; its sizing was not taken.
     SizingIgnored,
     /// More was wanted than the cap of one symbol.
@@ -126,11 +128,12 @@ pub enum CutCode {
 
 impl CutCode {
     /// All of them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::NoDecision,
         Self::NoPrice,
         Self::WaitingOrder,
         Self::SizingUnreadable,
+        Self::SizingZero,
         Self::SizingIgnored,
         Self::SymbolCap,
         Self::GrossCap,

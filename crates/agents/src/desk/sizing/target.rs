@@ -69,11 +69,23 @@ pub(super) fn wish<'a>(
         );
         cuts.add(symbol, CutCode::SizingIgnored, text, &[]);
     }
-    let size = agreeing.and_then(|proposal| proposal.position_sizing.as_deref()).and_then(|text| {
-        Size::parse(text)
-            .map_err(|error| cuts.add(symbol, CutCode::SizingUnreadable, error.to_string(), &[]))
-            .ok()
-    });
+    let size = match agreeing.and_then(|proposal| proposal.position_sizing.as_deref()) {
+        None => None,
+        Some(text) => match Size::parse(text) {
+            Ok(size) if size.is_nothing() => {
+                let text = format!("The Trader sized {symbol} at zero: nothing is traded.");
+                cuts.add(symbol, CutCode::SizingZero, text, &[]);
+                return None;
+            }
+            Ok(size) => Some(size),
+            // The table's weight was not asked for.
+            Err(error) => {
+                let text = format!("No order for {symbol}: {error}.");
+                cuts.add(symbol, CutCode::SizingUnreadable, text, &[]);
+                return None;
+            }
+        },
+    };
     let held = frame.books.account().position(symbol).map_or(Decimal::ZERO, |position| position.quantity.0);
     let mut wish =
         Wish { symbol, quote, price, rating, proposal: agreeing, close: Decimal::ZERO, open: Decimal::ZERO };

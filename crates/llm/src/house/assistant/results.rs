@@ -1,6 +1,8 @@
 //! What was done since the question, as the model is told it.
 
 use super::ask::jobs;
+use crate::house::data;
+use papertape_core::fence::{self, Parts};
 use papertape_core::message::Message;
 use papertape_core::time::{Date, parse_date};
 use serde_json::Value;
@@ -18,19 +20,15 @@ pub(super) struct Results {
 impl Results {
     pub(super) fn read(after: &[Message], before: &str) -> Self {
         let mut all = Vec::new();
+        let Parts { own, fenced } = fence::parts(before);
         // What a person confirmed was done before the question.
-        let confirmed = [
-            "The person has confirmed what waited. It was done; the results: ",
-            "用户已确认等待中的动作。动作已执行，结果：",
-        ];
-        for line in before.lines() {
-            let found = confirmed.iter().find_map(|mark| line.strip_prefix(mark));
-            if let Some(Value::Array(results)) = found.and_then(|json| serde_json::from_str(json).ok()) {
+        for (_, text) in fenced.iter().filter(|(source, _)| source.starts_with("the results of actions:")) {
+            if let Some(Value::Array(results)) = data(text) {
                 all.extend(results);
             }
         }
         for message in after {
-            let Ok(value) = serde_json::from_str::<Value>(message.content()) else { continue };
+            let Some(value) = data(message.content()) else { continue };
             match message {
                 Message::User { .. } => {
                     all.extend(value["action_results"].as_array().cloned().unwrap_or_default())
@@ -39,12 +37,11 @@ impl Results {
                 Message::Assistant { .. } => {}
             }
         }
-        let lines =
-            before.lines().filter(|line| line.starts_with("Result of task ") || line.starts_with("任务 "));
+        let tasks = fenced.iter().filter(|(source, _)| source.starts_with("task "));
         let marks = ["The conversation's plan: ", "本对话的计划："];
-        let plan = before.lines().find_map(|line| marks.iter().find_map(|mark| line.strip_prefix(mark)));
+        let plan = own.iter().find_map(|line| marks.iter().find_map(|mark| line.strip_prefix(mark)));
         let mut told: Vec<String> = Vec::new();
-        for job in lines.flat_map(jobs) {
+        for job in tasks.flat_map(|(_, text)| jobs(text)) {
             told.retain(|one| *one != job);
             told.push(job);
         }

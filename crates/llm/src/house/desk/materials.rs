@@ -1,13 +1,9 @@
 //! A task as it is shown: lines of facts, and fences with the texts of others.
 
 use crate::house::number;
+use papertape_core::fence::{self, Parts};
 use rust_decimal::Decimal;
 use serde_json::Value;
-
-/// How a fence's lines begin and end, and what stands before each line inside.
-const OPENING: &str = "<<<DATA from ";
-const CLOSING: &str = "DATA>>>";
-const PREFIX: &str = "| ";
 
 /// A task.
 #[derive(Debug)]
@@ -20,25 +16,8 @@ pub(super) struct Task<'a> {
 
 impl<'a> Task<'a> {
     pub(super) fn read(text: &'a str) -> Self {
-        let mut task = Self { lines: Vec::new(), fences: Vec::new() };
-        let mut open: Option<(&str, String)> = None;
-        for line in text.lines() {
-            match &mut open {
-                Some((_, inside)) if line.starts_with(PREFIX) => {
-                    inside.push_str(&line[PREFIX.len()..]);
-                    inside.push('\n');
-                }
-                Some(_) if line.starts_with(CLOSING) => task.fences.extend(open.take()),
-                // Nothing else stands in a fence; what does is nobody's.
-                Some(_) => {}
-                None => match line.strip_prefix(OPENING) {
-                    Some(source) => open = Some((source, String::new())),
-                    None => task.lines.push(line),
-                },
-            }
-        }
-        task.fences.extend(open);
-        task
+        let Parts { own, fenced } = fence::parts(text);
+        Self { lines: own, fences: fenced }
     }
 
     /// What stands behind `label:` on a line of the task's own; the first such line counts.
@@ -100,8 +79,5 @@ impl<'a> Task<'a> {
 
 /// A tool's answer, fenced or not, as JSON; null where it is none.
 pub(super) fn tool_answer(content: &str) -> Value {
-    let task = Task::read(content);
-    let text = task.fences.first().map_or(content, |(_, text)| text.as_str());
-    // JSON breaks no line of its own; where the fence broke one inside of a string, a space does as well.
-    serde_json::from_str(text.replace('\n', " ").trim()).unwrap_or_default()
+    crate::house::data(content).unwrap_or_default()
 }

@@ -1,0 +1,34 @@
+//! Texts made plain before they are read.
+
+use papertape_core::fence::is_invisible;
+
+/// The text with full-width letters, digits and signs made half-width, curly quotes straight, and
+/// invisible characters left out.
+pub(crate) fn half_width(text: &str) -> String {
+    let narrow = |c: char| match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+        '\u{3000}' | '\u{a0}' | '\u{2009}' | '\u{202f}' => ' ',
+        '’' | '‘' => '\'',
+        '“' | '”' | '「' | '」' => '"',
+        '−' | '‐' | '‑' => '-',
+        other => other,
+    };
+    text.chars().filter(|c| !is_invisible(*c)).map(narrow).collect()
+}
+
+/// Line ends of one kind, no invisible characters, no space around.
+pub(super) fn clean(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    text.chars().filter(|c| !is_invisible(*c)).collect::<String>().trim().to_owned()
+}
+
+/// The start of a text, for a reason.
+pub(super) fn shorten(text: &str) -> String {
+    text.trim().chars().take(60).collect()
+}
+
+/// Is it a mark of emphasis, a quotation mark or a bracket, which decorates a word and changes nothing?
+/// A question mark, a tilde (struck out) or a slash (a choice) does change it.
+pub(super) const fn is_decoration(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '*' | '_' | '`' | '"' | '\'' | '[' | ']' | '【' | '】' | '『' | '』')
+}
