@@ -18,6 +18,7 @@ use papertape_core::market::{Dataset, Listed, MarketView, TradingDay};
 use papertape_core::message::ModelName;
 use papertape_core::money::{Money, Price};
 use papertape_core::point_in_time::{Unverified, UnverifiedKind};
+use papertape_core::provenance::Provenance;
 use papertape_core::record::{
     CloseSession, DayStatus, HoldingRow, Implied, SnapshotRow, StartingPosition, Text, VectorRow,
 };
@@ -447,12 +448,12 @@ fn closing(
 }
 
 fn solo_metadata(talk: &Conversation) -> Map<String, Value> {
-    let data_quality = match (talk.error(), talk.tools_missing.is_empty()) {
-        (Some(_), _) => json!({ "state": "failed" }),
-        (None, true) => json!({ "state": "ok" }),
-        (None, false) => json!({ "state": "ok", "sources_missing": talk.tools_missing }),
-    };
-    Map::from_iter([("conversation".to_owned(), to_value(talk)), ("data_quality".to_owned(), data_quality)])
+    let provenance = Provenance { data_quality: talk.data_quality(), ..Provenance::default() };
+    Map::from_iter([
+        ("conversation".to_owned(), to_value(talk)),
+        ("sample_quality".to_owned(), to_value(&provenance.sample_quality())),
+        ("data_quality".to_owned(), to_value(&provenance.data_quality)),
+    ])
 }
 
 /// The books can only fail on numbers that no market has; such a job cannot go on.

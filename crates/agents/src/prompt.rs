@@ -4,9 +4,11 @@
 
 use crate::config::Language;
 use papertape_core::id::ContentHash;
+use papertape_core::json::to_value;
 pub use papertape_core::prompt::PromptError;
 use papertape_core::prompt::Templates;
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Files of `prompts/` with their texts, by name and language.
@@ -72,9 +74,12 @@ impl PromptSet {
     /// The built-in prompts, some of them replaced: file name to text.
     ///
     /// # Errors
-    /// A name that no prompt has, a text that is no template.
+    /// A name that no prompt has, a text that is no template, or one that asks for a value that its prompt does
+    /// not have.
     pub fn with_overrides(overrides: BTreeMap<String, String>) -> Result<Self, PromptError> {
-        Templates::new(BUILT_IN, &overrides).map(Self)
+        let templates = Templates::new(BUILT_IN, &overrides)?;
+        templates.check(|file| sample(file.split('.').next().unwrap_or(file)))?;
+        Ok(Self(templates))
     }
 
     /// The set's hash, part of a job's fingerprint.
@@ -93,6 +98,63 @@ impl PromptSet {
         language: Language,
         values: impl Serialize,
     ) -> Result<String, PromptError> {
+        let values = to_value(&values);
+        debug_assert_eq!(keys(&values), keys(&sample(name)), "the values of `{name}` and of its sample");
         self.0.render(&format!("{name}.{}.md", language.as_str()), values)
+    }
+}
+
+fn keys(values: &Value) -> Vec<&String> {
+    values.as_object().into_iter().flat_map(|values| values.keys()).collect()
+}
+
+/// Values as a prompt is rendered with: a replaced one is rendered with these before anything is run.
+fn sample(name: &str) -> Value {
+    let priced = json!({ "symbol": "AAPL", "date": "2012-10-01", "has_prices": true, "prices": "{}" });
+    let with = |more: Value| {
+        let mut values = priced.clone();
+        if let (Some(values), Value::Object(more)) = (values.as_object_mut(), more) {
+            values.extend(more);
+        }
+        values
+    };
+    let account = |more: Value| {
+        let mut values = with(json!({
+            "account": "{}", "is_empty": true, "unpriced": "IBM", "orders": "[]", "limits": "{}",
+            "rules": "Shares are whole.", "notices": ["A split."], "materials": "A report.",
+        }));
+        if let (Some(values), Value::Object(more)) = (values.as_object_mut(), more) {
+            values.extend(more);
+        }
+        values
+    };
+    match name {
+        "solo" => json!({
+            "agent": "alpha", "symbols": ["AAPL", "IBM"], "rules": "Shares are whole.", "finish": "<END>",
+            "instructions": "Be careful.",
+        }),
+        "solo-day" => json!({
+            "date": "2012-10-01", "symbols": ["AAPL", "IBM"], "opens": "{}", "cash": "100", "holdings": "{}",
+            "pending": "[]", "past": "It rose.", "notices": ["A split."],
+        }),
+        "summary" => json!({ "text": "I bought." }),
+        "memory" => json!({ "open": ["AAPL"], "rounds": ["A round."], "lessons": ["A lesson."] }),
+        "memory-repair" => json!({ "problem": "no conclusion" }),
+        "round" => {
+            json!({ "date": "2012-10-01", "decision": "I bought.", "booked": ["buy"], "held": ["AAPL"] })
+        }
+        "reflection" => json!({ "facts": ["It rose."], "thesis": "It will rise." }),
+        "desk/common" => json!({ "style": "Be short.", "instructions": "Be careful." }),
+        "desk/repair" => json!({ "reason": "no rating" }),
+        "desk/analyst-task" => priced,
+        "desk/debate-opening"
+        | "desk/debate-reply"
+        | "desk/risk-opening"
+        | "desk/risk-reply"
+        | "desk/research-manager-task" => with(json!({ "materials": "A report." })),
+        "desk/trader-task" => account(json!({ "past_context": "It rose." })),
+        "desk/portfolio-manager-task" => account(json!({})),
+        // Instructions of a role, and how analyses are to read, have no values.
+        _ => json!({}),
     }
 }

@@ -13,6 +13,7 @@ use papertape_core::message::{
 };
 use papertape_core::point_in_time::Unverified;
 use papertape_core::ports::ExternalCall;
+use papertape_core::provenance::{DataQuality, QualityState, reason};
 use papertape_core::record::Implied;
 use papertape_core::tape::{Ctx, Stop, ToolNote};
 use papertape_core::time::Date;
@@ -22,6 +23,10 @@ use std::collections::BTreeMap;
 
 /// What an agent writes to end its day.
 pub const FINISH_SIGNAL: &str = "<FINISH_SIGNAL>";
+/// The end of a reason where an agent never said that it was done.
+const NO_FINISH_SIGNAL: &str = "no_finish_signal";
+/// The ends of a solo trader's reasons that are not those of its calls.
+pub const SOLO_REASONS: [&str; 4] = [NO_FINISH_SIGNAL, "cut_short", "step_limit", "bad_prompt"];
 /// The tool name by which a tool server is asked what it offers.
 pub const LIST_TOOLS: &str = "$list";
 
@@ -73,6 +78,12 @@ pub struct Conversation {
     pub ended: Ended,
     /// How many model calls were made.
     pub steps: u32,
+    /// How many tool calls showed it something.
+    #[serde(default)]
+    pub reads: u32,
+    /// How many orders it placed, rejected ones among them.
+    #[serde(default)]
+    pub orders: u32,
     /// Tool servers that could not be asked, with the reason.
     pub tools_missing: BTreeMap<String, String>,
     /// The last thing that the model said. It is a message, and so no part of the metadata.
@@ -89,7 +100,7 @@ impl Conversation {
     pub fn spoken(&self) -> Spoken {
         Spoken {
             heard: self.was_heard(),
-            degraded: matches!(self.ended, Ended::Failed { .. } | Ended::CutShort),
+            degraded: matches!(self.ended, Ended::Failed { .. } | Ended::CutShort) || self.is_undecided(),
             decision: self.last_words.replace(FINISH_SIGNAL, "").trim().to_owned(),
         }
     }
@@ -101,6 +112,31 @@ impl Conversation {
             Ended::BadPrompt { .. } => false,
             Ended::Failed { .. } => self.steps > 1,
             _ => self.steps > 0,
+        }
+    }
+
+    /// Did it read nothing, order nothing and never say that it was done? Nobody can call that a decision.
+    #[must_use]
+    pub fn is_undecided(&self) -> bool {
+        let broke_off = self.error().is_some();
+        !broke_off && self.ended != Ended::FinishSignal && self.reads == 0 && self.orders == 0
+    }
+
+    /// What the day rests on.
+    #[must_use]
+    pub fn data_quality(&self) -> DataQuality {
+        let (state, why) = match &self.ended {
+            Ended::Failed { failure } => (QualityState::Failed, Some(failure.kind.as_str())),
+            Ended::BadPrompt { .. } => (QualityState::Failed, Some("bad_prompt")),
+            _ if !self.is_undecided() => (QualityState::Ok, None),
+            Ended::CutShort => (QualityState::NoDecision, Some("cut_short")),
+            Ended::StepLimit => (QualityState::NoDecision, Some("step_limit")),
+            Ended::FinalAnswer | Ended::FinishSignal => (QualityState::NoDecision, Some(NO_FINISH_SIGNAL)),
+        };
+        DataQuality {
+            state,
+            reason_codes: why.map(|why| reason("solo", Some(why))).into_iter().collect(),
+            sources_missing: self.tools_missing.clone(),
         }
     }
 
@@ -131,8 +167,15 @@ pub async fn converse(
     let last_words = String::new();
     let past = recall(ctx, &diary.reader(books.account()), None).await?;
     let unverified_memory = past.as_ref().ok().and_then(|past| past.unverified.clone());
-    let mut talk =
-        Conversation { ended: Ended::StepLimit, steps: 0, tools_missing, last_words, unverified_memory };
+    let mut talk = Conversation {
+        ended: Ended::StepLimit,
+        steps: 0,
+        reads: 0,
+        orders: 0,
+        tools_missing,
+        last_words,
+        unverified_memory,
+    };
     let made = past.and_then(|past| prompts(brief, view, books, &past.prompt));
     let (instructions, opening, shown) = match made {
         Ok(texts) => texts,
@@ -168,7 +211,9 @@ pub async fn converse(
             talk.last_words.clone_from(&reply.text);
         }
         for call in &reply.tool_calls {
-            let content = run_tool(ctx, brief, view, books, &outside, call).await?;
+            let (content, did) = run_tool(ctx, brief, view, books, &outside, call).await?;
+            talk.reads += u32::from(did == Did::Read);
+            talk.orders += u32::from(did == Did::Ordered);
             let (call_id, name) = (call.id.clone(), call.name.clone());
             request.messages.push(Message::Tool { call_id, name, content });
         }
@@ -278,6 +323,23 @@ fn offered(profile: &MarketProfile, view: &MarketView<'_>, outside: &Outside) ->
     tools
 }
 
+/// What a tool call came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Did {
+    /// It showed something.
+    Read,
+    /// It placed an order, which may have been rejected.
+    Ordered,
+    /// Neither: an error, or a calculation.
+    Nothing,
+}
+
+impl Did {
+    fn read(is_error: bool) -> Self {
+        if is_error { Self::Nothing } else { Self::Read }
+    }
+}
+
 /// Runs one call and gives what the model is told.
 async fn run_tool(
     ctx: &mut Ctx,
@@ -286,14 +348,16 @@ async fn run_tool(
     books: &mut Books,
     outside: &Outside,
     call: &ToolCall,
-) -> Result<String, Stop> {
+) -> Result<(String, Did), Stop> {
     let note = ToolNote { name: call.name.clone(), input: call.arguments.clone() };
     if let Some(side) = trade::side(&call.name) {
-        return trade::place(ctx, books, view, (brief.symbols, brief.date), side, note).await;
+        let placed = trade::place(ctx, books, view, (brief.symbols, brief.date), side, note).await?;
+        let did = if placed.is_order { Did::Ordered } else { Did::Nothing };
+        return Ok((placed.reply, did));
     }
     if let Some(tool) = outside.tools.get(&call.name) {
         if let Err(message) = Arguments::of(&call.arguments) {
-            return tools::answer(ctx, view, note, Reading::error(message)).await;
+            return Ok((tools::answer(ctx, view, note, Reading::error(message)).await?, Did::Nothing));
         }
         let outside_call = ExternalCall {
             server: tool.server.clone(),
@@ -302,8 +366,11 @@ async fn run_tool(
         };
         let options = brief.agent.limits.call_options();
         let reply = ctx.external(&outside_call, tool.repeatable, options, Some(note)).await?;
-        let answer = reply.map_or_else(|failure| failure.to_string(), |reply| reply.text);
-        return Ok(fence(Author::Outside, &call.name, &answer, MAX_OUTSIDE_CHARS));
+        let (answer, did) = match reply {
+            Ok(reply) => (reply.text, Did::read(reply.is_error)),
+            Err(failure) => (failure.to_string(), Did::Nothing),
+        };
+        return Ok((fence(Author::Outside, &call.name, &answer, MAX_OUTSIDE_CHARS), did));
     }
     let reading = match call.name.as_str() {
         "get_portfolio" => portfolio::read(books, view, brief.date),
@@ -314,7 +381,8 @@ async fn run_tool(
             Reading::error(format!("there is no tool `{name}`; there are: {}", known.join(", ")))
         }),
     };
-    tools::answer(ctx, view, note, reading).await
+    let did = Did::read(reading.value.get("error").is_some() || call.name == "calculate");
+    Ok((tools::answer(ctx, view, note, reading).await?, did))
 }
 
 /// The system prompt and the day's question, with what of the market the question shows.

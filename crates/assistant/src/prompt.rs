@@ -2,9 +2,11 @@
 
 use papertape_core::action::Language;
 use papertape_core::id::ContentHash;
+use papertape_core::json::to_value;
 pub use papertape_core::prompt::PromptError;
 use papertape_core::prompt::Templates;
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Files of `prompts/` with their texts, under `assistant/`.
@@ -40,9 +42,15 @@ impl Prompts {
     /// The built-in ones, some of them replaced: file name (`assistant/chat.en.md`) to text.
     ///
     /// # Errors
-    /// A name that no prompt has, a text that is no template.
+    /// A name that no prompt has, a text that is no template, or one that asks for a value that its prompt does
+    /// not have.
     pub fn with_overrides(overrides: &BTreeMap<String, String>) -> Result<Self, PromptError> {
-        Templates::new(BUILT_IN, overrides).map(Self)
+        let templates = Templates::new(BUILT_IN, overrides)?;
+        templates.check(|file| {
+            let name = file.strip_prefix(FOLDER).unwrap_or(file);
+            sample(name.split('.').next().unwrap_or(name))
+        })?;
+        Ok(Self(templates))
     }
 
     /// The set's hash.
@@ -61,6 +69,40 @@ impl Prompts {
         language: Language,
         values: impl Serialize,
     ) -> Result<String, PromptError> {
+        let values = to_value(&values);
+        debug_assert_eq!(keys(&values), keys(&sample(name)), "the values of `{name}` and of its sample");
         self.0.render(&format!("{FOLDER}{name}.{}.md", language.as_str()), values)
+    }
+}
+
+fn keys(values: &Value) -> Vec<&String> {
+    values.as_object().into_iter().flat_map(|values| values.keys()).collect()
+}
+
+/// Values as a prompt is rendered with: a replaced one is rendered with these before anything is run.
+fn sample(name: &str) -> Value {
+    match name {
+        "chat" | "task" => json!({
+            "tools": true,
+            "actions": [{
+                "kind": "plan_operation", "name": "create_plan", "what": "make a plan",
+                "parameters": [{ "name": "name", "form": "text", "required": true, "what": "its name" }],
+            }],
+        }),
+        "message" => json!({
+            "agents": ["alpha"], "datasets": ["sample"], "plan": 1, "context": "{}", "confirmed": "[]",
+            "message": "Hello.",
+        }),
+        "task-message" => json!({
+            "agents": ["alpha"], "datasets": ["sample"], "plan": "Autumn",
+            "results": [{ "id": 1, "name": "look", "text": "It rose." }], "id": 2, "name": "compare",
+            "instruction": "Compare them.",
+        }),
+        "decompose" => json!({ "max_children": 5 }),
+        "decompose-message" => json!({
+            "plan": "Autumn", "goal": "why it lost", "path": ["look"], "name": "compare",
+            "instruction": "Compare them.",
+        }),
+        _ => json!({}),
     }
 }

@@ -392,8 +392,14 @@ pub enum FailureKind {
     BadAnswer,
     /// An empty answer: neither text nor tool calls.
     EmptyAnswer,
-    /// The key is missing, wrong or not allowed to.
+    /// The key is missing or wrong: 401.
     Unauthorised,
+    /// The account has no credit left: 402, or a quota that is used up.
+    PaymentRequired,
+    /// The key is not allowed to do this: 403.
+    Forbidden,
+    /// The provider does not have the model, or the provider is not configured.
+    UnknownModel,
     /// The request itself was refused.
     BadRequest,
     /// The conversation is too long for the model.
@@ -404,13 +410,16 @@ pub enum FailureKind {
 
 impl FailureKind {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::TimedOut,
         Self::RateLimited,
         Self::Unavailable,
         Self::BadAnswer,
         Self::EmptyAnswer,
         Self::Unauthorised,
+        Self::PaymentRequired,
+        Self::Forbidden,
+        Self::UnknownModel,
         Self::BadRequest,
         Self::ContextLength,
         Self::ToolError,
@@ -426,10 +435,20 @@ impl FailureKind {
             Self::BadAnswer => "bad_answer",
             Self::EmptyAnswer => "empty_answer",
             Self::Unauthorised => "unauthorised",
+            Self::PaymentRequired => "payment_required",
+            Self::Forbidden => "forbidden",
+            Self::UnknownModel => "unknown_model",
             Self::BadRequest => "bad_request",
             Self::ContextLength => "context_length",
             Self::ToolError => "tool_error",
         }
+    }
+
+    /// Does every call of the model fail like this until somebody fixes its key, its account or its name?
+    /// Says nothing about what was asked, and so is never an outcome: the session stops.
+    #[must_use]
+    pub const fn is_denied(self) -> bool {
+        matches!(self, Self::Unauthorised | Self::PaymentRequired | Self::Forbidden | Self::UnknownModel)
     }
 
     /// Is another attempt worth making?

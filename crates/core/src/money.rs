@@ -32,7 +32,8 @@ macro_rules! amount {
             /// The nearest `f64`, for statistics and the API's edge; never for the books.
             #[must_use]
             pub fn to_f64(self) -> f64 {
-                self.0.to_f64().unwrap_or(f64::NAN)
+                // A negative zero plus zero is zero.
+                self.0.to_f64().unwrap_or(f64::NAN) + 0.0
             }
 
             /// Is it exactly zero?

@@ -7,7 +7,8 @@ use crate::json;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Templates by file name, and the hash that names them as a set.
 #[derive(Clone, Debug)]
@@ -65,9 +66,44 @@ impl Templates {
         for (name, text) in texts {
             environment
                 .add_template_owned(name.clone(), text)
-                .map_err(|error| PromptError::Template { name, reason: error.to_string() })?;
+                .map_err(|error| PromptError::Template { name, reason: in_line(&error) })?;
         }
         Ok(Self { environment, hash })
+    }
+
+    /// Renders each template with sample values, with the same values emptied, and with all that is true made
+    /// false, so that both sides of its conditions are seen. `sample` gives a file's values, an object.
+    ///
+    /// # Errors
+    /// A template that asks for a value that is not there, or cannot be rendered, with the line.
+    pub fn check(&self, sample: impl Fn(&str) -> Value) -> Result<(), PromptError> {
+        for (file, template) in self.environment.templates() {
+            let wrong = |line: Option<usize>, what: String| {
+                let reason = line.map_or_else(|| what.clone(), |line| format!("line {line}: {what}"));
+                Err(PromptError::Template { name: file.to_owned(), reason })
+            };
+            let values = sample(file);
+            let known: BTreeSet<&str> =
+                values.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
+            let wanted: BTreeSet<String> = template.undeclared_variables(false).into_iter().collect();
+            let unknown = wanted
+                .iter()
+                .find(|name| !known.contains(name.as_str()) && !FUNCTIONS.contains(&name.as_str()));
+            if let Some(unknown) = unknown {
+                let known = known.into_iter().collect::<Vec<_>>().join(", ");
+                let there =
+                    if known.is_empty() { "it has none".to_owned() } else { format!("there are: {known}") };
+                let what = format!("`{unknown}` is not a value of this prompt; {there}");
+                return wrong(line_of(template.source(), unknown), what);
+            }
+            for values in [&values, &emptied(&values), &denied(&values)] {
+                if let Err(error) = template.render(minijinja::value::Serde(values)) {
+                    let what = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
+                    return wrong(error.line(), what);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The set's hash.
@@ -86,6 +122,57 @@ impl Templates {
             .and_then(|template| template.render(minijinja::value::Serde(values)))
             .map(|text| text.trim_end().to_owned())
             .map_err(|error| PromptError::Template { name: file.to_owned(), reason: format!("{error:#}") })
+    }
+}
+
+/// Why a text is no template, with its line.
+fn in_line(error: &minijinja::Error) -> String {
+    let what = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
+    error.line().map_or_else(|| what.clone(), |line| format!("line {line}: {what}"))
+}
+
+/// What a template may call without its being a value.
+const FUNCTIONS: [&str; 3] = ["range", "dict", "namespace"];
+
+/// The first line on which a tag names the variable.
+fn line_of(source: &str, variable: &str) -> Option<usize> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let names = |line: &str| line.split(|c: char| !is_word(c)).any(|word| word == variable);
+    let has_tag = |line: &str| line.contains("{{") || line.contains("{%");
+    let lines = || (1..).zip(source.lines());
+    let found = lines().find(|(_, line)| has_tag(line) && names(line));
+    found.or_else(|| lines().find(|(_, line)| names(line))).map(|(number, _)| number)
+}
+
+/// The same values with nothing in them: the other side of every condition on one of them.
+fn emptied(values: &Value) -> Value {
+    match values {
+        Value::Object(values) => {
+            Value::Object(values.iter().map(|(key, value)| (key.clone(), nothing(value))).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// The same values with nothing true, lists and what is in them included.
+fn denied(value: &Value) -> Value {
+    match value {
+        Value::Bool(_) => Value::Bool(false),
+        Value::Array(items) => Value::Array(items.iter().map(denied).collect()),
+        Value::Object(values) => {
+            Value::Object(values.iter().map(|(key, value)| (key.clone(), denied(value))).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+fn nothing(value: &Value) -> Value {
+    match value {
+        Value::Null | Value::Object(_) => Value::Null,
+        Value::Bool(_) => Value::Bool(false),
+        Value::Number(_) => 0.into(),
+        Value::String(_) => "".into(),
+        Value::Array(_) => Value::Array(Vec::new()),
     }
 }
 

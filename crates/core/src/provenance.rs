@@ -5,13 +5,16 @@
 //! traces, imports) does so through [`extract`]. Timings are no part of it: a session reads no clock,
 //! so how long a node took is joined from its steps when somebody asks.
 
+mod day;
 mod quality;
 mod research;
 
+pub use day::DayQuality;
 pub use quality::{DataQuality, QualityState, SampleQuality};
 pub use research::{Research, ResearchMode, ResearchStatus, UNREADABLE};
 
 use crate::id::Symbol;
+use crate::message::FailureKind;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -47,6 +50,7 @@ impl Degradation {
     /// A node's degradation. `error` is the kind of its failure; `None`: its deadline passed.
     #[must_use]
     pub fn of(symbol: Option<Symbol>, node: &str, error: Option<&str>) -> Self {
+        let error = error.filter(|kind| !is_timeout(kind));
         Self {
             symbol,
             node: node.to_owned(),
@@ -65,7 +69,13 @@ pub const TIMEOUT: &str = "timeout";
 pub fn reason(node: &str, error: Option<&str>) -> String {
     let word = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
     let node: String = node.chars().map(word).collect();
-    format!("{node}_{}", error.unwrap_or(TIMEOUT))
+    format!("{node}_{}", error.filter(|kind| !is_timeout(kind)).unwrap_or(TIMEOUT))
+}
+
+/// Is it a call that nobody answered in time? Whose limit struck first, the node's or the call's, makes no
+/// difference to a reader.
+fn is_timeout(kind: &str) -> bool {
+    kind == FailureKind::TimedOut.as_str()
 }
 
 /// What a document says of its own provenance.
@@ -96,10 +106,12 @@ impl Provenance {
         Self { research, by_symbol, degradations, data_quality }
     }
 
-    /// Is any node degraded?
+    /// Is any node degraded, or was nothing decided?
     #[must_use]
     pub fn is_degraded(&self) -> bool {
-        self.research.as_ref().is_some_and(Research::is_degraded) || !self.degradations.is_empty()
+        self.research.as_ref().is_some_and(Research::is_degraded)
+            || !self.degradations.is_empty()
+            || self.data_quality.state == QualityState::NoDecision
     }
 
     /// Does it count as a full-research sample? Any degradation, of research or of another node, takes

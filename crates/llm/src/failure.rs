@@ -41,6 +41,9 @@ pub(crate) fn not_readable() -> AttemptFailure {
 
 /// What an error of the HTTP client stands for.
 pub(crate) fn from_transport(error: &reqwest::Error) -> AttemptFailure {
+    if error.is_timeout() {
+        return plain(FailureKind::TimedOut, "the connection to the provider timed out");
+    }
     if error.is_connect() {
         let tls = sources(error).any(|source| source.downcast_ref::<rustls::Error>().is_some());
         return if tls {
@@ -48,9 +51,6 @@ pub(crate) fn from_transport(error: &reqwest::Error) -> AttemptFailure {
         } else {
             plain(FailureKind::Unavailable, "no connection to the provider")
         };
-    }
-    if error.is_timeout() {
-        return plain(FailureKind::Unavailable, "the connection to the provider timed out");
     }
     if error.is_body() || error.is_decode() {
         return cut();
@@ -82,12 +82,13 @@ pub(crate) fn from_status(status: u16, headers: &HeaderMap, body: &[u8]) -> Atte
     let kind = kind_of(status, code.as_deref(), &String::from_utf8_lossy(body).to_lowercase());
     let shown = code.map(|code| format!(" ({code})")).unwrap_or_default();
     let meaning = match (kind, status) {
-        (FailureKind::Unauthorised, 402 | 429) => ": the account has no credit left",
-        (FailureKind::Unauthorised, _) => ": the key is wrong, or not allowed to do this",
+        (FailureKind::Unauthorised, _) => ": the key is missing or wrong",
+        (FailureKind::PaymentRequired, _) => ": the account has no credit left",
+        (FailureKind::Forbidden, _) => ": the key is not allowed to do this",
+        (FailureKind::UnknownModel, _) => ": it has no such model, or nothing at this address",
         (FailureKind::RateLimited, _) => ": too many requests or tokens",
         (FailureKind::ContextLength, _) => ": the conversation is too long for the model",
         (FailureKind::Unavailable, _) => ": it is down or overloaded",
-        (_, 404) => ": it knows no such model or address",
         _ => ": it refuses the request",
     };
     AttemptFailure {
@@ -147,18 +148,33 @@ fn status_of(code: &str) -> Option<u16> {
 
 fn kind_of(status: u16, code: Option<&str>, text: &str) -> FailureKind {
     match status {
-        401..=403 => FailureKind::Unauthorised,
+        401 => FailureKind::Unauthorised,
+        402 => FailureKind::PaymentRequired,
+        403 => FailureKind::Forbidden,
+        404 => FailureKind::UnknownModel,
         429 if matches!(code, Some("insufficient_quota" | "billing_hard_limit_reached")) => {
-            FailureKind::Unauthorised
+            FailureKind::PaymentRequired
         }
         429 => FailureKind::RateLimited,
         408 | 409 | 425 | 500.. => FailureKind::Unavailable,
         413 => FailureKind::ContextLength,
         400 if text.contains("api_key_invalid") => FailureKind::Unauthorised,
+        400 | 422
+            if code.is_some_and(|code| UNKNOWN_MODEL_CODES.contains(&code))
+                || UNKNOWN_MODEL.iter().any(|phrase| text.contains(phrase)) =>
+        {
+            FailureKind::UnknownModel
+        }
         400 | 422 if TOO_LONG.iter().any(|phrase| text.contains(phrase)) => FailureKind::ContextLength,
         _ => FailureKind::BadRequest,
     }
 }
+
+/// Codes by which a provider says in a 400 that it does not have the model.
+const UNKNOWN_MODEL_CODES: [&str; 3] = ["model_not_found", "invalid_model", "model_not_available"];
+
+/// How providers without a code of their own say it, in lower case.
+const UNKNOWN_MODEL: [&str; 3] = ["model not exist", "is not a valid model id", "invalid model:"];
 
 /// How providers say in a 400 that the conversation is too long, in lower case.
 const TOO_LONG: [&str; 8] = [

@@ -84,7 +84,7 @@ impl Gateway {
             let why = format!("`{model}` makes no vectors");
             return Err(failure::plain(FailureKind::BadRequest, why));
         }
-        let provider = self.provider(model).map_err(|why| failure::plain(FailureKind::BadRequest, why))?;
+        let provider = self.provider(model).map_err(|why| failure::plain(FailureKind::UnknownModel, why))?;
         provider.embed(&self.client, &model.model, texts).await.map_err(|failure| *failure)
     }
 
@@ -102,7 +102,7 @@ impl Gateway {
             return Ok(answer);
         }
         let provider =
-            self.provider(&request.model).map_err(|why| failure::plain(FailureKind::BadRequest, why))?;
+            self.provider(&request.model).map_err(|why| failure::plain(FailureKind::UnknownModel, why))?;
         provider.call(&self.client, request, delta).await.map_err(|failure| *failure)
     }
 }

@@ -110,7 +110,9 @@ impl App {
         let gateway = Arc::new(Gateway::new(&config.models, &env).context("models")?);
         let overrides = config.prompts.dir.as_deref().map(prompt_overrides).transpose()?.unwrap_or_default();
         let (overrides, of_assistant) = assistant::divided(overrides);
-        let prompts = PromptSet::with_overrides(overrides).context("prompts")?;
+        let place = config.prompts.dir.as_deref().map(|dir| format!("prompts in {}", dir.display()));
+        let place = place.unwrap_or_else(|| "prompts".to_owned());
+        let prompts = PromptSet::with_overrides(overrides).with_context(|| place.clone())?;
         let redactor = secrets::redactor(&config, &gateway, &env)?;
         let catalogue = Arc::new(catalogue);
         let model_dir = embeddings::house::dir(&config.data_dir);

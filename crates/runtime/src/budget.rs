@@ -8,6 +8,7 @@ use papertape_core::time::Date;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::sync::{Mutex, PoisonError};
 
 /// Output tokens that are reserved where a request does not bound them.
@@ -113,21 +114,41 @@ impl Amount {
     }
 }
 
+/// What an account has used, and what is reserved for calls and jobs that are under way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Line {
+    used: Amount,
+    reserved: Amount,
+}
+
+impl Line {
+    fn add(&mut self, other: Self) {
+        self.used.add(other.used);
+        self.reserved.add(other.reserved);
+    }
+
+    fn total(self) -> Amount {
+        let mut total = self.used;
+        total.add(self.reserved);
+        total
+    }
+}
+
 /// A job's running totals.
 #[derive(Debug)]
 pub struct Budgets {
     budget: Budget,
-    spent: Mutex<BTreeMap<Account, Amount>>,
+    spent: Mutex<BTreeMap<Account, Line>>,
 }
 
 impl Budgets {
     /// Totals as the record has them.
     #[must_use]
     pub fn rebuild(budget: Budget, spent: Vec<Spent>) -> Self {
-        let mut totals: BTreeMap<Account, Amount> = BTreeMap::new();
+        let mut totals: BTreeMap<Account, Line> = BTreeMap::new();
         for row in spent {
             let account = Account { agent: row.agent, date: row.date, detached: row.detached };
-            totals.entry(account).or_default().add(Amount::of(&row.usage, Some(row.cost_usd)));
+            totals.entry(account).or_default().used.add(Amount::of(&row.usage, Some(row.cost_usd)));
         }
         Self { budget, spent: Mutex::new(totals) }
     }
@@ -139,8 +160,8 @@ impl Budgets {
     pub fn reserve(&self, account: &Account, amount: Amount) -> Result<(), String> {
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         let total = |of: &dyn Fn(&Account) -> bool| {
-            let mut total = Amount::default();
-            spent.iter().filter(|(account, _)| of(account)).for_each(|(_, amount)| total.add(*amount));
+            let mut total = Line::default();
+            spent.iter().filter(|(account, _)| of(account)).for_each(|(_, line)| total.add(*line));
             total
         };
         let budget = &self.budget;
@@ -154,21 +175,21 @@ impl Budgets {
             let name = format!("agent {agent} on {date}");
             check(&name, budget.day, || total(&|a| a == account), amount)?;
         }
-        spent.entry(account.clone()).or_default().add(amount);
+        spent.entry(account.clone()).or_default().reserved.add(amount);
         Ok(())
     }
 
     /// Sets aside a half of what the job's line leaves, under this account, and gives it.
     pub fn share(&self, account: &Account) -> Limit {
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut total = Amount::default();
-        spent.iter().filter(|(account, _)| !account.detached).for_each(|(_, amount)| total.add(*amount));
-        let left = total.left_of(self.budget.job);
+        let mut total = Line::default();
+        spent.iter().filter(|(account, _)| !account.detached).for_each(|(_, line)| total.add(*line));
+        let left = total.total().left_of(self.budget.job);
         let half = Limit {
             tokens: left.tokens.map(|tokens| tokens / 2),
             usd: left.usd.map(|usd| usd / Decimal::TWO),
         };
-        spent.entry(account.clone()).or_default().add(Amount::most(half));
+        spent.entry(account.clone()).or_default().reserved.add(Amount::most(half));
         half
     }
 
@@ -176,38 +197,39 @@ impl Budgets {
     #[must_use]
     pub fn spent(&self, account: &Account) -> Amount {
         let spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
-        spent.get(account).copied().unwrap_or_default()
+        spent.get(account).copied().unwrap_or_default().total()
+    }
+
+    /// Sets an amount aside that nobody has asked about, for it was set aside before.
+    pub fn set_aside(&self, account: &Account, amount: Amount) {
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        spent.entry(account.clone()).or_default().reserved.add(amount);
     }
 
     /// Puts what was really used in the place of what was reserved.
     pub fn settle(&self, account: &Account, reserved: Amount, used: Amount) {
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         let line = spent.entry(account.clone()).or_default();
-        line.take(reserved);
-        line.add(used);
+        line.reserved.take(reserved);
+        line.used.add(used);
     }
 }
 
-fn check(line: &str, limit: Limit, spent: impl FnOnce() -> Amount, next: Amount) -> Result<(), String> {
+fn check(name: &str, limit: Limit, spent: impl FnOnce() -> Line, next: Amount) -> Result<(), String> {
     if limit == Limit::default() {
         return Ok(());
     }
-    let spent = spent();
-    let tokens = spent.tokens.saturating_add(next.tokens);
-    if let Some(most) = limit.tokens.filter(|most| tokens > *most) {
-        return Err(format!(
-            "{line}: {} tokens are used and the next call may need {}, of {most}",
-            spent.tokens, next.tokens
-        ));
+    let Line { used, reserved } = spent();
+    let mut all = Line { used, reserved }.total();
+    all.add(next);
+    if let Some(most) = limit.tokens.filter(|most| all.tokens > *most) {
+        let (used, reserved) = (used.tokens, reserved.tokens);
+        return Err(overdrawn(name, "tokens", (used, reserved), (next.tokens, most)));
     }
-    let usd = spent.usd.saturating_add(next.usd);
-    if let Some(most) = limit.usd.filter(|most| usd > *most) {
-        return Err(format!(
-            "{line}: {} USD are used and the next call may need {}, of {}",
-            spent.usd.round_dp(6).normalize(),
-            next.usd.round_dp(6).normalize(),
-            most.normalize()
-        ));
+    if let Some(most) = limit.usd.filter(|most| all.usd > *most) {
+        let plain = |amount: Decimal| amount.round_dp(6).normalize();
+        let (used, reserved) = (plain(used.usd), plain(reserved.usd));
+        return Err(overdrawn(name, "USD", (used, reserved), (plain(next.usd), most.normalize())));
     }
     Ok(())
 }
@@ -241,4 +263,18 @@ pub fn estimate(request: &ModelRequest, result: Result<&ModelReply, FailureKind>
         Err(FailureKind::BadAnswer | FailureKind::EmptyAnswer | FailureKind::TimedOut) => Some(reserved),
         Err(_) => None,
     }
+}
+
+/// `job: 300 tokens used, 40 reserved by calls under way; the next call may need 20, the limit is 350`.
+fn overdrawn<T: Display + Default + PartialEq>(
+    name: &str,
+    unit: &str,
+    (used, reserved): (T, T),
+    (next, most): (T, T),
+) -> String {
+    let reserved = match reserved == T::default() {
+        true => "none reserved".to_owned(),
+        false => format!("{reserved} reserved by work under way"),
+    };
+    format!("{name}: {used} {unit} used, {reserved}; the next call may need {next}, the limit is {most}")
 }

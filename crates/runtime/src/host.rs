@@ -13,7 +13,7 @@ use futures::FutureExt as _;
 use futures::future::{Either, select};
 use papertape_agents::memory::EMBEDDINGS;
 use papertape_core::id::{AgentName, ContentHash};
-use papertape_core::message::{CallFailure, FailureKind, ModelReply, ModelRequest, Usage};
+use papertape_core::message::{CallFailure, FailureKind, ModelName, ModelReply, ModelRequest, Usage};
 use papertape_core::ports::{Answer, AttemptFailure, BoxFuture, ExternalCall, ExternalReply};
 use papertape_core::record::{AttemptEnd, Commit, Estimate, Lease, SessionId, Write};
 use papertape_core::tape::{
@@ -202,6 +202,23 @@ impl LiveHost {
         }
     }
 
+    /// A call that the provider denies is no outcome: how its attempt ended is recorded, the step stays open,
+    /// and the session stops.
+    async fn unless_denied<T>(
+        &self,
+        path: &StepPath,
+        model: &ModelName,
+        called: Called<T>,
+    ) -> Result<Called<T>, Stop> {
+        match called {
+            Called { result: Err(failure), attempt } if failure.kind.is_denied() => {
+                self.write(vec![Write::Attempt { path: path.clone(), ended: attempt, next: None }]).await?;
+                Err(Stop::Denied { model: model.clone(), failure })
+            }
+            called => Ok(called),
+        }
+    }
+
     pub(crate) fn assisting(&self) -> Option<&Assisting> {
         self.run.assisting.as_ref()
     }
@@ -285,6 +302,13 @@ impl Drop for LiveHost {
     }
 }
 
+/// The model that a call for vectors names.
+fn embedding_model(call: &ExternalCall) -> ModelName {
+    call.tool
+        .parse()
+        .unwrap_or_else(|_| ModelName { provider: call.server.clone(), model: call.tool.clone() })
+}
+
 impl Host for LiveHost {
     fn admit<'a>(
         &'a self,
@@ -356,7 +380,8 @@ impl Host for LiveHost {
                 Some(Estimate { usage, cost_usd: price(&usage) })
             };
             let places = Some(&*self.run.services.calls);
-            self.attempts((path, options, first), places, price, used, estimate, call).await
+            let called = self.attempts((path, options, first), places, price, used, estimate, call).await?;
+            self.unless_denied(path, &request.model, called).await
         }
         .boxed()
     }
@@ -382,7 +407,12 @@ impl Host for LiveHost {
             // A sentence model changes nothing outside, and may be asked again.
             let once_only = call.server != EMBEDDINGS;
             let options = if once_only { CallOptions { max_attempts: 1, ..options } } else { options };
-            self.attempts((path, options, first), None, |_| None, |_| {}, |_| None, once).await
+            let called =
+                self.attempts((path, options, first), None, |_| None, |_| {}, |_| None, once).await?;
+            match once_only {
+                true => Ok(called),
+                false => self.unless_denied(path, &embedding_model(call), called).await,
+            }
         }
         .boxed()
     }

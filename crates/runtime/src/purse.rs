@@ -52,7 +52,10 @@ impl Purses {
         let mut given = BTreeMap::new();
         for started in started(services, job).await? {
             let of = given_to(services, &started).await?;
-            budgets.settle(&account(&started.id), Amount::default(), of.talk);
+            match of.is_open {
+                true => budgets.set_aside(&account(&started.id), of.talk),
+                false => budgets.settle(&account(&started.id), Amount::default(), of.talk),
+            }
             given.insert(started.id, of);
         }
         Ok(Self { simulations, given: Mutex::new(given) })

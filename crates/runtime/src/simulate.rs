@@ -57,6 +57,7 @@ impl JobEnd {
 
 /// What became of one agent's days.
 struct AgentEnd {
+    agent: AgentName,
     completed: usize,
     failed: usize,
     stop: Option<Stop>,
@@ -94,7 +95,12 @@ pub async fn run(
     let config = &plan.config;
     let mut summaries = Ok(());
     if config.summaries && ends.iter().all(|end| !matches!(end.stop, Some(Stop::LostLease))) {
-        summaries = summarise::run(&run, config, &job.id).await;
+        // A job that is resumed asks for its summaries again; a job that is over never does.
+        let denied = match ends.iter().all(|end| end.stop.is_none()) {
+            true => summarise::OnDenied::Record,
+            false => summarise::OnDenied::Leave,
+        };
+        summaries = summarise::run(&run, config, &job.id, denied).await;
     }
     conclude(&run, ends, summaries)
 }
@@ -123,10 +129,21 @@ async fn side_by_side(plan: &Arc<Plan>, observer: &dyn Observer) -> Vec<AgentEnd
 fn conclude(run: &JobRun, ends: Vec<AgentEnd>, summaries: Result<(), Stop>) -> Result<JobEnd, Stop> {
     let completed: usize = ends.iter().map(|end| end.completed).sum();
     let failed: usize = ends.iter().map(|end| end.failed).sum();
-    let mut stops: Vec<Stop> = ends.into_iter().filter_map(|end| end.stop).collect();
-    // A budget of summaries that is used up is their business alone.
-    stops.extend(summaries.err().filter(|stop| !matches!(stop, Stop::Budget(_))));
-    if stops.iter().any(|stop| matches!(stop, Stop::LostLease)) {
+    let mut stops: Vec<(Stop, String)> = Vec::new();
+    for end in ends {
+        if let Some(stop) = end.stop {
+            let reason = match &stop {
+                // What has to be fixed is this agent's model; the others may have another one.
+                Stop::Denied { .. } => format!("agent {} stopped: {stop}", end.agent),
+                _ => stop.to_string(),
+            };
+            stops.push((stop, reason));
+        }
+    }
+    // A budget of summaries that is used up, or a model that denies them, is their business alone.
+    let summaries = summaries.err().filter(|stop| !matches!(stop, Stop::Budget(_) | Stop::Denied { .. }));
+    stops.extend(summaries.map(|stop| (stop.clone(), stop.to_string())));
+    if stops.iter().any(|(stop, _)| matches!(stop, Stop::LostLease)) {
         return Err(Stop::LostLease);
     }
     let status = match run.signal.reason() {
@@ -137,7 +154,7 @@ fn conclude(run: &JobRun, ends: Vec<AgentEnd>, summaries: Result<(), Stop>) -> R
         _ if completed == 0 => JobStatus::Failed,
         _ => JobStatus::Partial,
     };
-    let reasons: std::collections::BTreeSet<String> = stops.iter().map(ToString::to_string).collect();
+    let reasons: std::collections::BTreeSet<String> = stops.into_iter().map(|(_, reason)| reason).collect();
     let error = match (reasons.is_empty(), failed) {
         (true, 0) => None,
         (true, failed) => Some(format!("{failed} model-day(s) failed")),
@@ -165,7 +182,7 @@ struct Plan {
 impl Plan {
     /// All days of one agent that are not done yet.
     async fn run_agent(&self, agent: &AgentConfig, tell: &mpsc::UnboundedSender<DayEnd>) -> AgentEnd {
-        let mut end = AgentEnd { completed: 0, failed: 0, stop: None };
+        let mut end = AgentEnd { agent: agent.name.clone(), completed: 0, failed: 0, stop: None };
         end.stop = self.run_days(agent, tell, &mut end).await.err();
         if let Some(stop) = &end.stop {
             tracing::info!(job = %self.job, agent = %agent.name, reason = %stop, "agent stopped");
@@ -229,10 +246,17 @@ impl Plan {
         let who = (agent.name.clone(), day.date);
         let host = LiveHost::new(Arc::clone(&self.run), opened.id, who, false, Some(time));
         let seed = start.day_seed(agent, day.date);
-        let session = Session::new(Arc::new(host), tape, Arc::clone(&services.redactor), seed);
+        let host = Arc::new(host);
+        let session = Session::new(Arc::clone(&host) as _, tape, Arc::clone(&services.redactor), seed);
         let input = of_day.input(services, &self.config, &self.dataset, (day, last));
         let mut root = session.root();
-        let result = run_day(&mut root, &input, start).await?;
+        let result = match run_day(&mut root, &input, start).await {
+            Err(stop @ Stop::Denied { .. }) => {
+                host.write(vec![Write::FailDay { error: stop.to_string() }]).await?;
+                return Err(stop);
+            }
+            ended => ended?,
+        };
         let status = result.closing.status;
         let mut writes: Vec<Write> = result.texts.into_iter().map(Write::Text).collect();
         writes.extend(result.vectors.into_iter().map(Write::Vector));

@@ -20,13 +20,30 @@ use std::sync::Arc;
 /// Sessions that are summarised at once.
 const SIDE_BY_SIDE: usize = 8;
 
+/// What to do where the provider denies a summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnDenied {
+    /// Leave the session without one: whoever resumes the job asks again.
+    Leave,
+    /// Record why there is none: nobody asks again.
+    Record,
+}
+
 /// Writes the summaries that are missing.
-pub(crate) async fn run(run: &Arc<JobRun>, config: &SimulationConfig, job: &JobId) -> Result<(), Stop> {
+pub(crate) async fn run(
+    run: &Arc<JobRun>,
+    config: &SimulationConfig,
+    job: &JobId,
+    denied: OnDenied,
+) -> Result<(), Stop> {
     let missing = run.services.record.unsummarised(job).await.map_err(stop_of)?;
     let mut work = futures::stream::iter(missing)
         .map(|missing| async move {
             match config.agents.iter().find(|agent| agent.name == missing.agent) {
-                Some(agent) => summarise(run, &writer(config, agent), missing.session, missing.date).await,
+                Some(agent) => {
+                    let session = (missing.session, missing.date);
+                    summarise(run, &writer(config, agent), session, denied).await
+                }
                 None => Ok(()),
             }
         })
@@ -48,7 +65,12 @@ fn writer(config: &SimulationConfig, agent: &AgentConfig) -> AgentConfig {
 }
 
 /// Summarises each assistant message of a session, then the session.
-async fn summarise(run: &Arc<JobRun>, agent: &AgentConfig, id: SessionId, date: Date) -> Result<(), Stop> {
+async fn summarise(
+    run: &Arc<JobRun>,
+    agent: &AgentConfig,
+    (id, date): (SessionId, Date),
+    denied: OnDenied,
+) -> Result<(), Stop> {
     let services = &run.services;
     let record = &*services.record;
     let said = said(record, load::rows(record, id, false).await.map_err(stop_of)?).await?;
@@ -60,11 +82,12 @@ async fn summarise(run: &Arc<JobRun>, agent: &AgentConfig, id: SessionId, date: 
     let version = services.models.house_version(&agent.model);
     let prompts = &services.prompts;
 
+    let mut asker = Asker { agent, denied, reason: None };
     let mut writes = Vec::new();
     for (number, (path, content)) in (1_u32..).zip(&said) {
         let mut ctx = root.child(Key::Node("summary".to_owned(), number))?;
         let request = message_request(prompts, agent, version, content);
-        let summary = ask(&mut ctx, agent, request.map_err(|error| error.to_string())).await?;
+        let summary = asker.ask(&mut ctx, request.map_err(|error| error.to_string())).await?;
         writes.push(Write::Summary { path: Some(path.clone()), summary });
     }
     let mut ctx = root.child(Key::node("session_summary"))?;
@@ -74,7 +97,7 @@ async fn summarise(run: &Arc<JobRun>, agent: &AgentConfig, id: SessionId, date: 
         Err("the agent said nothing".to_owned())
     } else {
         let request = session_request(prompts, agent, version, &contents);
-        ask(&mut ctx, agent, request.map_err(|error| error.to_string())).await?
+        asker.ask(&mut ctx, request.map_err(|error| error.to_string())).await?
     };
     writes.push(Write::Summary { path: None, summary });
     session.finish(writes).await
@@ -103,18 +126,34 @@ async fn said(record: &dyn Record, rows: Vec<TapeRow>) -> Result<Vec<(StepPath, 
     Ok(said)
 }
 
-async fn ask(
-    ctx: &mut Ctx,
-    agent: &AgentConfig,
-    request: Result<ModelRequest, String>,
-) -> Result<Result<String, String>, Stop> {
-    let request = match request {
-        Ok(request) => request,
-        Err(reason) => return Ok(Err(reason)),
-    };
-    Ok(match ctx.aside(&request, agent.limits.call_options()).await? {
-        Ok(reply) if reply.text.trim().is_empty() => Err("the model gave no summary".to_owned()),
-        Ok(reply) => Ok(reply.text.trim().to_owned()),
-        Err(failure) => Err(failure.to_string()),
-    })
+/// Asks for a session's summaries, and no more once the provider has denied one.
+struct Asker<'a> {
+    agent: &'a AgentConfig,
+    denied: OnDenied,
+    reason: Option<String>,
+}
+
+impl Asker<'_> {
+    async fn ask(
+        &mut self,
+        ctx: &mut Ctx,
+        request: Result<ModelRequest, String>,
+    ) -> Result<Result<String, String>, Stop> {
+        if let Some(reason) = &self.reason {
+            return Ok(Err(reason.clone()));
+        }
+        let request = match request {
+            Ok(request) => request,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        Ok(match ctx.aside(&request, self.agent.limits.call_options()).await {
+            Err(stop @ Stop::Denied { .. }) if self.denied == OnDenied::Record => {
+                Err(self.reason.insert(stop.to_string()).clone())
+            }
+            Err(stop) => return Err(stop),
+            Ok(Ok(reply)) if reply.text.trim().is_empty() => Err("the model gave no summary".to_owned()),
+            Ok(Ok(reply)) => Ok(reply.text.trim().to_owned()),
+            Ok(Err(failure)) => Err(failure.to_string()),
+        })
+    }
 }

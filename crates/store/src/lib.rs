@@ -56,10 +56,10 @@ pub use portable::{FileReport, PortableFiles, Projector};
 pub use postgres::database_password;
 pub use read::{
     AccountDay, AccountDays, AnalysisFilter, ArchiveRow, Close, ClosedDay, Counts, DailyValue, DayCounts,
-    DayRow, ExposureView, Figures, GivenFilter, GivenMemory, Instructions, JobCurves, JobDetails, JobEvent,
-    JobFilter, JobOverview, JobTail, MemoryFilter, MessageView, NewestJob, OrderPlace, Placed, Remembered,
-    ResultFilter, SessionBrief, SessionFilter, SessionResult, SessionView, ShownFilter, ShownRead,
-    ShownSession, Shows, StepView, StoppedJob, Talk, TradeFilter, Used,
+    DayRow, DegradedDay, DegradedDays, ExposureView, Figures, GivenFilter, GivenMemory, Instructions,
+    JobCurves, JobDetails, JobEvent, JobFilter, JobOverview, JobTail, MemoryFilter, MessageView, NewestJob,
+    OrderCounts, OrderPlace, Placed, Remembered, ResultFilter, SessionBrief, SessionFilter, SessionResult,
+    SessionView, ShownFilter, ShownRead, ShownSession, Shows, StepView, StoppedJob, Talk, TradeFilter, Used,
 };
 pub use store::{Store, Target};
 pub use vectors::{StoredVector, VectorFor};

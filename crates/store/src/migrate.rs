@@ -98,6 +98,12 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0013_estimates.sql"),
         postgres: include_str!("../migrations/postgres/0013_estimates.sql"),
     },
+    Migration {
+        version: 14,
+        name: "quality",
+        sqlite: include_str!("../migrations/sqlite/0014_quality.sql"),
+        postgres: include_str!("../migrations/postgres/0014_quality.sql"),
+    },
 ];
 
 const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_version (

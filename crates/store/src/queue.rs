@@ -352,6 +352,13 @@ async fn requeue(db: &mut dyn Db, job: &JobId) -> Result<bool, StoreError> {
         return Ok(false);
     };
     let (end, at) = (row.get()?, row.get()?);
+    // Days that had stopped on something to be fixed are to be run again.
+    let days = "UPDATE job_details SET status = 'queued', error = NULL
+        WHERE job_id = $1 AND status = 'failed' AND completed_at IS NULL";
+    db.execute(days, params![job]).await?;
+    let sessions = "UPDATE trading_sessions SET status = 'running', error = NULL
+        WHERE job_id = $1 AND status = 'failed' AND completed_at IS NULL";
+    db.execute(sessions, params![job]).await?;
     let mut fence = Fence::of(job.clone(), end, 1);
     status_event(db, &mut fence, JobStatus::Queued, None, at).await?;
     alone::again(db, job).await?;

@@ -120,6 +120,14 @@ impl Kept {
                     step.attempts.insert(next, None);
                 }
             }
+            Write::SendAgain { path, attempt } => {
+                let step = self.step_mut(&path).expect("an attempt belongs to a step");
+                assert_eq!(step.state, State::Intent, "{path}: an attempt at what is over");
+                assert!(step.attempts.values().all(Option::is_some), "{path}: an attempt is under way");
+                step.attempts.insert(attempt, None);
+            }
+            // What the record says of a model-day is no part of its session.
+            Write::FailDay { .. } => {}
             Write::End(end) => self.end(end),
             Write::Abandoned { step, reused_from } => {
                 assert!(self.step(step.path.as_str()).is_none(), "{} twice", step.path);
@@ -262,6 +270,7 @@ impl Kept {
                 let cut = ended.filter(|end| end.error.as_deref() == Some("interrupted")).count();
                 u32::try_from(cut).unwrap_or(u32::MAX)
             },
+            has_ended: step.state == State::Intent && step.attempts.values().all(Option::is_some),
             implied: step.implied.clone(),
         };
         self.steps.iter().map(row).collect()

@@ -287,15 +287,16 @@ impl Record for MemoryRecord {
             for (kept, detached) in [(&session.kept, false), (&session.detached, true)] {
                 let mut usage = Usage::default();
                 let mut cost_usd = Decimal::ZERO;
-                let mut estimated_calls = 0;
+                let (mut estimated_calls, mut unpriced_calls) = (0, 0);
                 for attempt in kept.steps.iter().flat_map(|step| step.attempts.values()).flatten() {
                     let estimate = attempt.estimate.unwrap_or_default();
                     usage += attempt.usage.unwrap_or(estimate.usage);
                     estimated_calls += u64::from(attempt.usage.is_none() && attempt.estimate.is_some());
                     cost_usd += attempt.cost_usd.or(estimate.cost_usd).unwrap_or_default();
+                    unpriced_calls += u64::from(attempt.is_unpriced());
                 }
                 let (agent, date) = (session.agent.clone(), session.date);
-                rows.push(Spent { agent, date, detached, usage, cost_usd, estimated_calls });
+                rows.push(Spent { agent, date, detached, usage, cost_usd, estimated_calls, unpriced_calls });
             }
         }
         ready(Ok(rows))

@@ -8,6 +8,9 @@ export type Jobs = Schemas['JobsAnswer']
 export type Status = Schemas['StatusAnswer']
 export type DayDetail = Schemas['DayDetail']
 export type Usage = Schemas['UsageSummary']
+export type JobQuality = Schemas['JobQuality']
+export type DegradedDay = Schemas['DegradedDayAnswer']
+export type BooksFacts = Schemas['BooksFacts']
 export type RangeResults = Schemas['RangeResults']
 export type RangeResult = Schemas['RangeResult']
 export type DayResults = Schemas['DayResults']
@@ -80,7 +83,7 @@ export interface Degradation {
 
 /** How good a day's sample is, in a word. */
 export interface DataQuality {
-  state: 'ok' | 'research_degraded' | 'node_degraded'
+  state: 'ok' | 'research_degraded' | 'node_degraded' | 'no_decision' | 'failed'
   reason_codes?: string[]
   sources_missing?: Record<string, string>
 }

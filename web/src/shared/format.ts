@@ -20,7 +20,8 @@ export function makeFormat(locale: string) {
     return format
   }
   const show = (value: Maybe, options: Intl.NumberFormatOptions) =>
-    value == null || !Number.isFinite(value) ? ABSENT : numbers(options).format(value)
+    // What rounds to zero has no sign.
+    value == null || !Number.isFinite(value) ? ABSENT : numbers({ signDisplay: 'negative', ...options }).format(value)
   const days = new Intl.DateTimeFormat(locale, { year: 'numeric', month: 'short', day: 'numeric', timeZone: 'UTC' })
   const short = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', timeZone: 'UTC' })
   const weekday = new Intl.DateTimeFormat(locale, { weekday: 'short', timeZone: 'UTC' })

@@ -242,7 +242,7 @@ pub(crate) fn newest(view: &MarketView<'_>, symbol: &Symbol, table: &IndicatorTa
 /// So many decimals of a figure.
 pub(super) fn rounded(value: Option<f64>, decimals: u32) -> Value {
     let scale = 10_f64.powi(i32::try_from(decimals).unwrap_or(6));
-    value.map_or(Value::Null, |value| json!((value * scale).round() / scale))
+    value.map_or(Value::Null, |value| json!((value * scale).round() / scale + 0.0))
 }
 
 /// Significant digits of a price below 1.

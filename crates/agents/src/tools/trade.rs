@@ -51,8 +51,16 @@ pub fn pending_json(order: &Order) -> Value {
     })
 }
 
-/// Places the order of a tool call: checked, filled or refused, recorded, and told. Gives the
-/// answer's text.
+/// What became of a tool call that was to place an order.
+#[derive(Clone, Debug)]
+pub struct OrderCall {
+    /// What the model is told.
+    pub reply: String,
+    /// Could it be read as an order at all?
+    pub is_order: bool,
+}
+
+/// Places the order of a tool call: checked, filled or rejected, recorded, and told.
 ///
 /// # Errors
 /// A stop.
@@ -63,10 +71,13 @@ pub async fn place(
     (symbols, date): (&Listed, Date),
     side: Side,
     note: ToolNote,
-) -> Result<String, Stop> {
+) -> Result<OrderCall, Stop> {
     let (request, amount) = match read_order(books, side, &note.input) {
         Ok(read) => read,
-        Err(message) => return super::answer(ctx, view, note, Reading::error(message)).await,
+        Err(message) => {
+            let reply = super::answer(ctx, view, note, Reading::error(message)).await?;
+            return Ok(OrderCall { reply, is_order: false });
+        }
     };
     let known = symbols.contains(&request.symbol);
     let quote = quote(view, &request.symbol, known, date);
@@ -78,7 +89,7 @@ pub async fn place(
         (decision, _) => decision,
     };
     let placed = execute(ctx, books, view, (&request, decision), Some(note)).await?;
-    Ok(placed.reply)
+    Ok(OrderCall { reply: placed.reply, is_order: true })
 }
 
 /// An order that was filled, waits, or was refused.

@@ -2,6 +2,7 @@
 
 use crate::stage::{Stage, buy, call, calls, data, done};
 use papertape_core::message::{FailureKind, FinishReason, ModelReply};
+use papertape_core::provenance::DayQuality;
 use papertape_core::record::DayStatus;
 use papertape_testkit::host::Act;
 use serde_json::json;
@@ -97,4 +98,74 @@ fn the_fingerprint_leaves_deadlines_out() {
     assert!(change(&|agent| agent.sampling.temperature = Some(0.5)));
     assert!(change(&|agent| agent.language = papertape_agents::config::Language::Zh));
     assert!(change(&|agent| agent.tools = vec!["web".to_owned()]));
+}
+
+// Goal: a day on which a trader read nothing, ordered nothing and never said that it was done is no decision,
+// with the reason; one of the three is enough to make it one.
+#[test]
+fn nothing_read_ordered_or_finished_is_no_decision() {
+    let cut_short = || {
+        Act::Answer(ModelReply {
+            text: "I thi".to_owned(),
+            finish: FinishReason::Length,
+            ..ModelReply::default()
+        })
+    };
+    let unknown = || call("get_moon", json!({ "phase": "full" }));
+    let wrong = || call("get_price", json!({ "symbol": "NOPE" }));
+    let count = || call("calculate", json!({ "expression": "1 + 1" }));
+    let bad_order = || call("buy", json!({ "symbol": 7 }));
+    let text = || Act::text("The moon is full, so I hold.");
+    let undecided = [
+        (vec![text()], "solo_no_finish_signal"),
+        (vec![unknown(), text()], "solo_no_finish_signal"),
+        (vec![wrong(), text()], "solo_no_finish_signal"),
+        (vec![count(), bad_order(), text()], "solo_no_finish_signal"),
+        (vec![cut_short()], "solo_cut_short"),
+        (vec![unknown(), unknown(), unknown(), unknown()], "solo_step_limit"),
+    ];
+    let decided = [
+        vec![done()],
+        vec![unknown(), done()],
+        vec![price(), text()],
+        vec![call("get_portfolio", json!({})), text()],
+        vec![buy("AAPL", 1), text()],
+        vec![buy("AAPL", 1_000_000), text()],
+        vec![price(), cut_short()],
+    ];
+    let day = |replies| {
+        let mut stage = Stage::new(data());
+        stage.agent.limits.max_steps = 4;
+        stage.day(2, stage.start(), replies)
+    };
+    for (replies, reason) in undecided {
+        let day = day(replies);
+        let metadata = &day.result.closing.metadata;
+        assert_eq!(metadata["data_quality"]["state"], "no_decision", "{reason}");
+        assert_eq!(metadata["data_quality"]["reason_codes"], json!([reason]));
+        assert_eq!(metadata["sample_quality"], "degraded_research", "{reason}");
+        assert_eq!(day.result.closing.status, DayStatus::Completed);
+        let quality = DayQuality::of(DayStatus::Completed, None, Some(metadata)).expect("is over");
+        assert!(quality.is_degraded() && quality.reason.as_deref() == Some(reason), "{quality:?}");
+    }
+    for (at, replies) in decided.into_iter().enumerate() {
+        let day = day(replies);
+        let metadata = &day.result.closing.metadata;
+        assert_eq!(metadata["data_quality"], json!({ "state": "ok" }), "{at}");
+        assert_eq!(metadata["sample_quality"], "full_research", "{at}");
+    }
+}
+
+// Goal: a conversation that a call ended says so in its reason, whichever limit the call met.
+#[test]
+fn a_failed_day_has_its_reason() {
+    for (kind, reason) in
+        [(FailureKind::TimedOut, "solo_timeout"), (FailureKind::Unavailable, "solo_unavailable")]
+    {
+        let stage = Stage::new(data());
+        let day = stage.day(2, stage.start(), vec![Act::Fail(kind, "no".to_owned())]);
+        let metadata = &day.result.closing.metadata;
+        assert_eq!(metadata["data_quality"], json!({ "state": "failed", "reason_codes": [reason] }));
+        assert_eq!(metadata["sample_quality"], "degraded_research");
+    }
 }

@@ -99,7 +99,8 @@ fn overrides_replace_prompts() {
         if name == "solo.fr.md" && known.contains(&"solo.en.md".to_owned())));
     assert!(matches!(with("solo.en.md", "{% if %}"), Err(PromptError::Template { .. })));
 
-    stage.prompts = with("solo.en.md", "{{ nothing.of.this }}").expect("a template");
+    let only_here = "{% if agent == 'gpt' %}{{ agent.nothing.of.this }}{% endif %}";
+    stage.prompts = with("solo.en.md", only_here).expect("a template that is wrong for this agent alone");
     let mut start = stage.start();
     start.notices = vec!["told tomorrow".to_owned()];
     let day = stage.day(2, start, vec![call("get_price", json!({}))]);
@@ -191,4 +192,37 @@ fn rules_say_no_more_than_an_agent_may_do() {
     assert!(!told(&crypto, own(true, 1), Language::En).contains("Leverage"));
     assert!(told(&crypto, own(true, 4), Language::En).contains("from 1 to 4"));
     assert!(told(&crypto, own(true, 50), Language::En).contains("from 1 to 10"), "the market's own bound");
+}
+
+// Goal: a replaced prompt that asks for a value that is not there is an error before anything is run, with its
+// file and line, on whichever side of a condition it stands; the built-in ones, and good ones, are none.
+#[test]
+fn wrong_overrides_are_found_before_anything_is_run() {
+    let with = |name: &str, text: &str| {
+        PromptSet::with_overrides(BTreeMap::from([(name.to_owned(), text.to_owned())]))
+    };
+    let cases = [
+        ("solo.en.md", "One.\n{{ nothing.of.this }}", "line 2: `nothing` is not a value of this prompt"),
+        ("solo-day.zh.md", "{{ date }}\n\n{% if notices %}\n{{ notcies }}\n{% endif %}", "line 4: `notcies`"),
+        ("solo-day.en.md", "{% if not notices %}{{ moon }}{% endif %}", "line 1: `moon`"),
+        (
+            "desk/trader-task.en.md",
+            "{{ symbol }}\n{% for item in news %}{{ item }}{% endfor %}",
+            "line 2: `news`",
+        ),
+        (
+            "desk/bull-researcher.en.md",
+            "{{ symbol }}",
+            "line 1: `symbol` is not a value of this prompt; it has none",
+        ),
+        ("summary.en.md", "a\nb {{ text.of.it }}", "line 2: "),
+        ("summary.en.md", "a\n{{ text | nofilter }}", "line 2: "),
+        ("round.en.md", "a\n\n{% for x in booked %}", "line 3: "),
+    ];
+    for (name, text, wanted) in cases {
+        let error = with(name, text).expect_err(name).to_string();
+        assert!(error.starts_with(&format!("prompt `{name}`: {wanted}")), "{error}");
+    }
+    with("solo-day.en.md", "{% set x = date %}{{ x }} {% for one in range(2) %}{{ one }}{% endfor %}")
+        .expect("is good");
 }

@@ -88,7 +88,7 @@ pub fn period_metrics(input: &PeriodInput<'_>) -> PeriodMetrics {
     let series = returns::daily_returns(initial, &values);
     let ruin = input.days.iter().position(|day| !day.portfolio_value.is_positive());
     let solvent = ruin.unwrap_or(values.len());
-    let of = |metric: &dyn Fn(&[f64]) -> Option<f64>| series.as_deref().and_then(metric);
+    let of = |metric: &dyn Fn(&[f64]) -> Option<f64>| series.as_deref().and_then(metric).map(unsigned);
     let (free, year) = (input.risk_free_a_day, f64::from(input.days_a_year));
     let deepest = |r: &[f64]| match ruin {
         Some(_) => returns::deepest_fall(initial, &values),
@@ -111,11 +111,16 @@ pub fn period_metrics(input: &PeriodInput<'_>) -> PeriodMetrics {
             let deepest = deepest(r).filter(|deepest| *deepest < 0.0)?;
             finite(returns::annualised_return(r, year)? / deepest.abs())
         }),
-        win_rate: win_rate(input.closed_pnl),
-        turnover: turnover(input.fills, &values[..solvent]),
-        costs: input.fills.iter().map(|fill| fill.fee.to_f64() + fill.slippage.to_f64()).sum(),
-        exposure: exposure(&input.days[..solvent]),
+        win_rate: win_rate(input.closed_pnl).map(unsigned),
+        turnover: turnover(input.fills, &values[..solvent]).map(unsigned),
+        costs: unsigned(input.fills.iter().map(|fill| fill.fee.to_f64() + fill.slippage.to_f64()).sum()),
+        exposure: exposure(&input.days[..solvent]).map(unsigned),
     }
+}
+
+/// Zero without a sign: an empty sum of floats is a negative zero, and so is half of a negative one.
+fn unsigned(value: f64) -> f64 {
+    value + 0.0
 }
 
 fn win_rate(closed_pnl: &[Money]) -> Option<f64> {

@@ -28,8 +28,24 @@ pub enum QualityState {
     ResearchDegraded,
     /// A node outside of the research gave nothing.
     NodeDegraded,
+    /// A solo trader read nothing, ordered nothing and never said that it was done.
+    NoDecision,
     /// There is no result.
     Failed,
+}
+
+impl QualityState {
+    /// As documents spell it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::ResearchDegraded => "research_degraded",
+            Self::NodeDegraded => "node_degraded",
+            Self::NoDecision => "no_decision",
+            Self::Failed => "failed",
+        }
+    }
 }
 
 /// Is a result a sample of full research?

@@ -58,6 +58,8 @@ pub struct TapeRow {
     pub hash: Option<ContentHash>,
     /// Of an open step: how many of these a crash has cut off, the last one left out.
     pub interrupted: u32,
+    /// Has the last of them ended?
+    pub has_ended: bool,
     /// Rows that it implies; given where a branch may copy them ([`crate::ports::Record::implied`]),
     /// empty elsewhere.
     pub implied: Vec<Implied>,
@@ -96,10 +98,12 @@ pub struct Spent {
     pub detached: bool,
     /// Tokens.
     pub usage: Usage,
-    /// USD.
+    /// USD, of the calls whose price is known.
     pub cost_usd: Decimal,
     /// Calls that are in these sums by an estimate.
     pub estimated_calls: u64,
+    /// Calls that used tokens and whose price nobody knows.
+    pub unpriced_calls: u64,
 }
 
 /// Content, stored once by its hash.
@@ -141,6 +145,20 @@ pub enum Write {
         ended: AttemptEnd,
         /// Number of the attempt that follows at once.
         next: Option<u32>,
+    },
+    /// An open step none of whose attempts is under way is about to be sent again: the session had stopped
+    /// on how the last one ended.
+    SendAgain {
+        /// The step.
+        path: StepPath,
+        /// Number of the attempt.
+        attempt: u32,
+    },
+    /// The session stops before its end, and somebody has to fix something before it can be resumed: its
+    /// model-day counts as failed until then.
+    FailDay {
+        /// What to fix.
+        error: String,
     },
     /// A step is done: an open intent ends, or a local, order or guard step is added as done. Where
     /// an external step is no longer open (its guard closed meanwhile), only the attempt's cost is
@@ -219,6 +237,18 @@ pub struct AttemptEnd {
     pub cost_usd: Option<Decimal>,
     /// What counts in its place for sums and budgets, where the usage is not known.
     pub estimate: Option<Estimate>,
+}
+
+impl AttemptEnd {
+    /// Did it use tokens whose price nobody knows?
+    #[must_use]
+    pub fn is_unpriced(&self) -> bool {
+        let counted = match (self.usage, self.estimate) {
+            (Some(usage), _) => Some((usage, self.cost_usd)),
+            (None, estimate) => estimate.map(|estimate| (estimate.usage, estimate.cost_usd)),
+        };
+        counted.is_some_and(|(usage, cost)| usage.input_tokens + usage.output_tokens > 0 && cost.is_none())
+    }
 }
 
 /// The session of a branch's parent that steps are copied from.

@@ -37,13 +37,13 @@ impl Session {
                 session.ride(end);
                 return Ok(result);
             }
-            Lookup::Open { attempts, .. } if !asked.repeatable => {
+            Lookup::Open { attempts, has_ended, .. } if !asked.repeatable => {
                 let failure = CallFailure {
                     kind: FailureKind::ToolError,
                     message: "the call was interrupted: whether it took effect is unknown".to_owned(),
                 };
                 let result = Err(failure);
-                let lost = Some(interrupted(attempts));
+                let lost = (!has_ended).then(|| interrupted(attempts));
                 let end = asked.end(session, &result, OutcomeKind::Unknown, lost, None, E::content);
                 session.commit(end).await?;
                 return Ok(result);
@@ -51,7 +51,10 @@ impl Session {
             found @ (Lookup::Open { .. } | Lookup::Absent) if held.is_some() => {
                 // Nothing is sent, so it is announced and ended in one transaction.
                 let failure = held.unwrap_or_else(nothing);
-                let number = if let Lookup::Open { attempts, .. } = found { attempts } else { 1 };
+                let number = match found {
+                    Lookup::Open { attempts, has_ended, .. } => attempts + u32::from(has_ended),
+                    _ => 1,
+                };
                 let error = Some(failure.message.clone());
                 let attempt = AttemptEnd { number, error, ..AttemptEnd::default() };
                 let mut writes = Vec::new();
@@ -66,7 +69,14 @@ impl Session {
                 session.commit(writes).await?;
                 return Ok(result);
             }
-            Lookup::Open { attempts, interrupted: earlier } => {
+            Lookup::Open { attempts, has_ended: true, .. } => {
+                // The session stopped on how the last attempt ended: no process died with it.
+                session.host().admit(&path, effect.model_request()).await?;
+                let next = attempts + 1;
+                session.commit(vec![Write::SendAgain { path: path.clone(), attempt: next }]).await?;
+                next
+            }
+            Lookup::Open { attempts, interrupted: earlier, has_ended: false } => {
                 let times = earlier.saturating_add(1);
                 let estimate = session.host().interrupted(&path, times, effect.model_request());
                 session.host().admit(&path, effect.model_request()).await?;

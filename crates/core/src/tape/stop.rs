@@ -3,6 +3,7 @@
 
 use super::StepPath;
 use crate::json::Difference;
+use crate::message::{CallFailure, ModelName};
 use serde_json::Value;
 use std::fmt;
 
@@ -21,6 +22,15 @@ pub enum Stop {
     /// A budget would be overdrawn by the next call.
     #[error("budget exhausted: {0}")]
     Budget(String),
+    /// The provider denies every call of this model. The step stays open, and a resumed session sends it
+    /// again once the key, the account or the model's name is fixed.
+    #[error("model {model}: {}", .failure.message)]
+    Denied {
+        /// The model that was called.
+        model: ModelName,
+        /// With the provider's status and code.
+        failure: CallFailure,
+    },
     /// The record failed: nothing can be done that cannot be kept.
     #[error("the record failed: {0}")]
     Record(String),

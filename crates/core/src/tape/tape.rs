@@ -31,7 +31,14 @@ pub(super) enum Lookup {
     /// Nothing: perform it.
     Absent,
     /// It was sent, and its outcome never came.
-    Open { attempts: u32, interrupted: u32 },
+    Open {
+        /// How many attempts were sent.
+        attempts: u32,
+        /// How many of them a crash has cut off, the last one left out.
+        interrupted: u32,
+        /// Has the last of them ended? Then the session stopped on how it did.
+        has_ended: bool,
+    },
     /// Here is its outcome.
     Done { kind: OutcomeKind, outcome_ref: Option<ContentHash>, outcome: Option<Value> },
     /// A branch's parent has its outcome.
@@ -102,7 +109,11 @@ impl Tape {
         }
         match row.state {
             State::Intent if self.sealed => Lookup::Missing,
-            State::Intent => Lookup::Open { attempts: row.attempts, interrupted: row.interrupted },
+            State::Intent => Lookup::Open {
+                attempts: row.attempts,
+                interrupted: row.interrupted,
+                has_ended: row.has_ended,
+            },
             // Only a guard that closed abandons, and it is looked up before its body: this row's
             // guard is gone from the tape.
             State::Abandoned => Lookup::Differs { request_ref: row.request_ref },

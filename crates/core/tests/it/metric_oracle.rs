@@ -184,3 +184,41 @@ fn a_year_is_the_markets_own() {
         assert_eq!(here.days_a_year, days_a_year);
     }
 }
+
+/// Goal: no figure of any period is a negative zero: not of one without fills, of one that stood still, or of
+/// one that was worth nothing.
+#[test]
+fn no_figure_is_a_negative_zero() {
+    use papertape_core::metric::{DayValue, PeriodInput, TradedAmount, period_metrics};
+    use papertape_core::money::Money;
+    let money = |text: &str| Money(text.parse().expect("a decimal"));
+    let still = |values: &[&str]| -> Vec<DayValue> {
+        let day = |(at, value): (usize, &&str)| DayValue {
+            day: papertape_core::time::Date::constant(2024, 1, 2 + i8::try_from(at).expect("is small")),
+            portfolio_value: money(value),
+            gross_exposure: money("-0"),
+        };
+        values.iter().enumerate().map(day).collect()
+    };
+    let fill = TradedAmount { notional: money("-0"), fee: money("-0"), slippage: money("-0.00") };
+    for days in [
+        still(&[]),
+        still(&["100"]),
+        still(&["100", "100", "100"]),
+        still(&["0", "-0"]),
+        still(&["90", "100"]),
+    ] {
+        for fills in [Vec::new(), vec![fill; 2]] {
+            let input = PeriodInput {
+                initial: money("100"),
+                days: &days,
+                fills: &fills,
+                closed_pnl: &[money("-0")],
+                risk_free_a_day: 0.0,
+                days_a_year: 252,
+            };
+            let told = format!("{:?}", period_metrics(&input));
+            assert!(!told.contains("-0.0"), "{told}");
+        }
+    }
+}

@@ -2,9 +2,10 @@
 
 use papertape_core::id::Symbol;
 use papertape_core::provenance::{
-    Degradation, DegradationKind, Provenance, QualityState, Research, ResearchMode, ResearchStatus,
-    SampleQuality, extract, reason, roll_up,
+    DayQuality, Degradation, DegradationKind, Provenance, QualityState, Research, ResearchMode,
+    ResearchStatus, SampleQuality, extract, reason, roll_up,
 };
+use papertape_core::record::DayStatus;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -130,4 +131,46 @@ fn quality_in_a_word() {
     assert!(node.is_degraded());
     let failed = extract(&json!({ "data_quality": { "state": "failed" } }));
     assert_eq!(failed.sample_quality(), SampleQuality::DegradedResearch);
+}
+
+// Goal: a call that nobody answered in time is one thing, whichever limit struck first: one reason, one kind,
+// and the node joins those that timed out.
+#[test]
+fn a_timeout_is_one_thing() {
+    for error in [None, Some("timed_out")] {
+        let gone = degraded("Bull Researcher", error);
+        assert_eq!((gone.kind, gone.reason.as_str()), (DegradationKind::Timeout, "bull_researcher_timeout"));
+        let mut research = Research::default();
+        research.degrade(&gone);
+        assert_eq!(research.timed_out_nodes, ["Bull Researcher"]);
+        assert_eq!(reason("Trader", error), "trader_timeout");
+    }
+}
+
+// Goal: the facts of a model-day, as every reader has them.
+#[test]
+fn the_quality_of_a_day() {
+    let of = |status, error: Option<&str>, metadata: Option<Value>| {
+        DayQuality::of(status, error, metadata.as_ref()).map(|quality| quality.line())
+    };
+    use DayStatus::{Completed, Failed, Running};
+    let line = |text: &str| Some(text.to_owned());
+    assert_eq!(of(Running, None, None), None);
+    assert_eq!(of(Completed, None, Some(json!({ "data_quality": { "state": "ok" } }))), line("ok"));
+    assert_eq!(of(Completed, None, Some(json!({}))), line("ok"));
+    let undecided =
+        json!({ "data_quality": { "state": "no_decision", "reason_codes": ["solo_step_limit"] } });
+    assert_eq!(of(Completed, None, Some(undecided)), line("no_decision: solo_step_limit"));
+    let two =
+        json!({ "data_quality": { "state": "node_degraded", "reason_codes": ["a_timeout", "b_timeout"] } });
+    assert_eq!(of(Completed, None, Some(two)), line("node_degraded: a_timeout"));
+    let old = json!({ "research": { "research_status": "degraded", "degraded_reason": "bull_researcher_timeout" } });
+    assert_eq!(of(Completed, None, Some(old)), line("research_degraded: bull_researcher_timeout"));
+    let hidden = json!({ "data_quality": { "state": "ok" },
+        "degradations": [{ "node": "Trader", "kind": "error", "reason": "trader_unparseable" }] });
+    assert_eq!(of(Completed, None, Some(hidden)), line("node_degraded: trader_unparseable"));
+    let failed = json!({ "data_quality": { "state": "failed", "reason_codes": ["solo_timeout"] } });
+    assert_eq!(of(Failed, Some("timed_out: late"), Some(failed.clone())), line("failed: timed_out: late"));
+    assert_eq!(of(Failed, None, Some(failed)), line("failed: solo_timeout"));
+    assert_eq!(of(Failed, Some("a wrong key"), None), line("failed: a wrong key"));
 }

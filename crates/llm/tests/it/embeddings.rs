@@ -57,5 +57,5 @@ async fn failures_are_told_by_kind() {
     server.set_embedder(|texts| Ok(texts.iter().map(|_| Vec::new()).collect()));
     assert_eq!(ask("lab::small").await.kind, FailureKind::BadAnswer);
     assert_eq!(ask("house::momentum").await.kind, FailureKind::BadRequest);
-    assert_eq!(ask("nowhere::small").await.kind, FailureKind::BadRequest);
+    assert_eq!(ask("nowhere::small").await.kind, FailureKind::UnknownModel);
 }

@@ -2,7 +2,8 @@
 
 use crate::support::{gateway, gateway_at, refusing, request};
 use papertape_core::message::FailureKind::{
-    BadAnswer, BadRequest, ContextLength, EmptyAnswer, RateLimited, Unauthorised, Unavailable,
+    BadAnswer, BadRequest, ContextLength, EmptyAnswer, Forbidden, PaymentRequired, RateLimited, Unauthorised,
+    Unavailable, UnknownModel,
 };
 use papertape_core::message::{FailureKind, Usage};
 use papertape_core::ports::AttemptFailure;
@@ -31,14 +32,15 @@ async fn statuses_have_their_kinds() {
         (400, "invalid_request_error", BadRequest),
         (400, "context_length_exceeded", ContextLength),
         (401, "invalid_api_key", Unauthorised),
-        (402, "billing_error", Unauthorised),
-        (403, "permission_error", Unauthorised),
-        (404, "model_not_found", BadRequest),
+        (402, "billing_error", PaymentRequired),
+        (403, "permission_error", Forbidden),
+        (404, "model_not_found", UnknownModel),
+        (400, "model_not_available", UnknownModel),
         (408, "timeout", Unavailable),
         (413, "request_too_large", ContextLength),
         (422, "unprocessable", BadRequest),
         (429, "rate_limit_exceeded", RateLimited),
-        (429, "insufficient_quota", Unauthorised),
+        (429, "insufficient_quota", PaymentRequired),
         (500, "server_error", Unavailable),
         (502, "bad_gateway", Unavailable),
         (503, "overloaded", Unavailable),

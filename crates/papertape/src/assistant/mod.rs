@@ -41,7 +41,12 @@ pub(crate) fn assisted(mut app: App, overrides: &Overrides) -> Result<App> {
         chats: store,
         jobs: Arc::new(control::JobsOf(app.clone())),
         web: Arc::new(search::Search::new(app.config.web_search.clone(), Arc::clone(&app.services.redactor))),
-        prompts: Arc::new(Prompts::with_overrides(overrides).context("prompts")?),
+        prompts: Arc::new(Prompts::with_overrides(overrides).with_context(
+            || match &app.config.prompts.dir {
+                Some(dir) => format!("prompts in {}", dir.display()),
+                None => "prompts".to_owned(),
+            },
+        )?),
         words: Arc::clone(&app.words) as _,
     };
     app.worker = app.worker.assisted(assistant.clone());

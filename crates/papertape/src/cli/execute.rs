@@ -149,6 +149,12 @@ async fn finish(app: &App, common: &Common, job: &JobId, elsewhere: Elsewhere) -
     let took = status.total_duration_seconds.map(|took| format!(" in {}", seconds(took))).unwrap_or_default();
     let because = status.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
     let Elsewhere(elsewhere) = elsewhere;
+    if let Some(warning) = status.quality.warning(status.progress.total_model_days) {
+        note!("warning: {warning}");
+    }
+    // Failed and never closed: the agent stopped on something that somebody has to fix.
+    let is_stopped = |day: &view::DayDetail| day.status == DayStatus::Failed && day.completed_at.is_none();
+    let is_to_be_fixed = status.details.iter().any(is_stopped);
     Ok(match status.status {
         JobStatus::Completed => {
             if status.progress.skipped == status.progress.total_model_days {
@@ -169,6 +175,13 @@ async fn finish(app: &App, common: &Common, job: &JobId, elsewhere: Elsewhere) -
         JobStatus::Queued | JobStatus::Running | JobStatus::Cancelled => {
             note!("job {job} stopped after its step; go on with:\n  papertape resume {job}");
             ExitCode::from(STOPPED)
+        }
+        JobStatus::Partial | JobStatus::Failed if is_to_be_fixed => {
+            note!("job {job} {}{because}", status.status);
+            note!(
+                "fix the key, the account or the model's name, then continue with:\n  papertape resume {job}"
+            );
+            ExitCode::from(FAILED)
         }
         JobStatus::Partial | JobStatus::Failed if days_left => {
             note!("job {job} {}{because}", status.status);

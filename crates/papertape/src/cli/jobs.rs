@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::view::{self, JobSummary, JobsQuery, Progress, StatusAnswer, UsageSummary};
 use anyhow::Result;
 use clap::Args;
-use papertape_core::record::{DayStatus, JobStatus};
+use papertape_core::record::JobStatus;
 use papertape_core::time::Timestamp;
 use std::process::ExitCode;
 
@@ -56,7 +56,17 @@ pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Out
         note!("there are no jobs");
         return Ok(ExitCode::SUCCESS);
     }
-    let mut table = table(["job", "status", "days", "agents", ">done", ">cost", "asked for (UTC)"]);
+    let mut table = table([
+        "job",
+        "status",
+        "days",
+        "agents",
+        ">done",
+        ">degraded",
+        ">failed",
+        ">cost",
+        "asked for (UTC)",
+    ]);
     for job in &answer.jobs {
         table.add_row([
             job.job_id.clone(),
@@ -64,7 +74,9 @@ pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Out
             span(job),
             agents(job),
             done(&job.progress),
-            estimated(&job.usage, cost(job.usage.cost_usd)),
+            count(job.quality.degraded_days),
+            count(job.quality.failed_days),
+            estimated(&job.usage, cost(&job.usage)),
             at(job.created_at),
         ]);
     }
@@ -115,7 +127,7 @@ fn details(answer: &StatusAnswer, about: &JobSummary) -> Result<()> {
         "used      {} tokens read, {} written, {}",
         estimated(usage, count(usage.input_tokens)),
         estimated(usage, count(usage.output_tokens)),
-        estimated(usage, cost(usage.cost_usd))
+        estimated(usage, cost(usage))
     ))?;
     say(format_args!("rules     {}", answer.rules_version))?;
     if usage.estimated_calls > 0 {
@@ -134,11 +146,16 @@ fn details(answer: &StatusAnswer, about: &JobSummary) -> Result<()> {
     for warning in &answer.warnings {
         say(format_args!("note      {warning}"))?;
     }
-    let broken: Vec<_> = answer.details.iter().filter(|day| day.status == DayStatus::Failed).collect();
+    let total = answer.progress.total_model_days;
+    if let Some(warning) = answer.quality.warning(total) {
+        say(format_args!("warning   {warning}"))?;
+    }
+    let broken: Vec<_> = answer.details.iter().filter_map(|day| Some((day, day.quality.as_ref()?))).collect();
     if !broken.is_empty() {
-        let mut table = table(["failed day", "agent", "~because"]);
-        for day in broken {
-            table.add_row([day.date.to_string(), day.model.clone(), day.error.clone().unwrap_or_default()]);
+        let mut table = table(["day", "agent", "quality", "~because"]);
+        for (day, quality) in broken {
+            let because = quality.reason.clone().unwrap_or_default();
+            table.add_row([day.date.to_string(), day.model.clone(), quality.state.to_owned(), because]);
         }
         say(format_args!("\n{}", text_of(&table)))?;
     }
@@ -184,8 +201,13 @@ fn progress(progress: &Progress) -> String {
     parts.map(|(number, word)| format!("{number} {word}")).collect::<Vec<_>>().join(", ")
 }
 
-fn cost(usd: f64) -> String {
-    if usd == 0.0 { "$0".to_owned() } else { format!("${usd:.4}") }
+fn cost(usage: &UsageSummary) -> String {
+    let plain = |usd: f64| if usd == 0.0 { "$0".to_owned() } else { format!("${usd:.4}") };
+    match usage.cost_usd {
+        Some(usd) => plain(usd),
+        None if usage.priced_cost_usd == 0.0 => usage.cost.to_owned(),
+        None => format!("{}, over {}", usage.cost, plain(usage.priced_cost_usd)),
+    }
 }
 
 fn at(instant: Timestamp) -> String {

@@ -136,12 +136,17 @@ pub(super) fn text_of(table: &Table) -> String {
 
 /// A fraction as percent: `0.0123` is `+1.23%`.
 pub(super) fn percent(fraction: Option<f64>) -> String {
-    fraction.map_or_else(|| "-".to_owned(), |fraction| format!("{:+.2}%", fraction * 100.0))
+    fraction.map_or_else(|| "-".to_owned(), |fraction| format!("{:+.2}%", rounded(fraction * 100.0)))
 }
 
 /// A number with two decimals.
 pub(super) fn two(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"))
+    value.map_or_else(|| "-".to_owned(), |value| format!("{:.2}", rounded(value)))
+}
+
+/// What two decimals leave of a number, which is never a negative zero.
+fn rounded(value: f64) -> f64 {
+    if value.abs() < 0.005 { 0.0 } else { value }
 }
 
 /// Money with thousands apart: `104,180.25`.

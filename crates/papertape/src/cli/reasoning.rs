@@ -90,6 +90,13 @@ fn print(session: &SessionAnswer, whole: bool) -> Result<()> {
     if let Some(error) = &session.error {
         say(wrap(&format!("broke off: {error}"), width(), ""))?;
     }
+    if let Some(quality) = session.quality.as_ref().filter(|quality| quality.state != "ok") {
+        // Why a day failed is said above.
+        let reason = quality.reason.as_ref().filter(|_| session.error.is_none());
+        let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+        say(wrap(&format!("quality: {}{reason}", quality.state), width(), ""))?;
+    }
+    say(format_args!("books: {}", session.books.text))?;
     if let Some(summary) = &session.session_summary {
         say(format_args!("\nSummary\n{}", wrap(summary, width(), "  ")))?;
     } else if let Some(error) = &session.summary_error {

@@ -1,7 +1,7 @@
 //! `papertape results`
 
 use super::failure::of_view;
-use super::output::{count, json, money, note, say, table, text_of, two, width, wrap};
+use super::output::{count, json, money, note, percent, say, table, text_of, two, width, wrap};
 use super::way::job_named;
 use super::{Common, Outcome, summary, way};
 use crate::config::Config;
@@ -80,8 +80,9 @@ pub(super) async fn results(common: &Common, config: Config, args: ResultsArgs) 
             summary::print(&summary::beside(&app, range.results).await?)?;
             for (model, days) in said {
                 for day in days.into_iter().flatten() {
+                    let books = &day.books.text;
                     let text = day.session_summary.unwrap_or_else(|| "no summary".to_owned());
-                    say(format_args!("\n{} {model}\n{}", day.date, wrap(&text, width(), "  ")))?;
+                    say(format_args!("\n{} {model}: {books}\n{}", day.date, wrap(&text, width(), "  ")))?;
                 }
             }
         }
@@ -95,9 +96,16 @@ pub(super) async fn results(common: &Common, config: Config, args: ResultsArgs) 
 fn print_day(result: &DayResult) -> Result<()> {
     let before = if result.done_before.is_empty() { "" } else { "done before, by " };
     say(format_args!("{} on {}, {before}job {}", result.model, result.date, result.job_id))?;
+    if let Some(quality) = result.quality.as_ref().filter(|quality| quality.state != "ok") {
+        let reason = quality.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        say(wrap(&format!("{}{reason}", quality.state), width(), "  "))?;
+    }
+    say(format_args!("  books: {}", result.books.text))?;
     let metrics = &result.daily_metrics;
     if let Some(end) = &result.final_position {
-        let gain = metrics.return_pct.map_or_else(String::new, |pct| format!(", {pct:+.2}% on the day"));
+        let gain = metrics
+            .return_pct
+            .map_or_else(String::new, |pct| format!(", {} on the day", percent(Some(pct / 100.0))));
         say(format_args!("  value {}{gain}, cash {}", money(end.portfolio_value), money(end.cash)))?;
     }
     if let Some(reason) = &result.provenance.point_in_time_reason {

@@ -36,6 +36,7 @@ pub(super) struct Line {
     pub(super) model: Option<String>,
     pub(super) trades: u64,
     pub(super) rejected: u64,
+    /// What it cost; `None` where the price of any call is unknown.
     pub(super) cost: Option<Decimal>,
     /// Is a part of it an estimate?
     pub(super) is_estimated: bool,
@@ -78,6 +79,10 @@ pub(super) fn print(lines: &[Line]) -> Result<()> {
     }
     below.extend(lines.iter().filter_map(|line| unverified(&line.result)));
     below.extend(done_before(lines));
+    let reasons: Vec<String> = lines.iter().filter_map(first_reason).collect();
+    if !reasons.is_empty() {
+        below.insert(0, format!("First days that are degraded or failed: {}.", reasons.join("; ")));
+    }
     say("")?;
     below.iter().try_for_each(|text| say(wrap(text, width(), "")))
 }
@@ -114,7 +119,7 @@ fn unverified(result: &RangeResult) -> Option<String> {
 }
 
 /// The figures of an agent.
-const COLUMNS: [&str; 11] = [
+const COLUMNS: [&str; 12] = [
     "agent",
     "~what it is",
     ">return",
@@ -124,9 +129,20 @@ const COLUMNS: [&str; 11] = [
     ">vs buy & hold",
     ">trades",
     ">rejected",
+    ">degraded",
     ">days failed",
     ">cost",
 ];
+
+/// How many days are degraded and did not fail.
+fn degraded(provenance: &view::RangeProvenance) -> usize {
+    provenance.reasons.iter().filter(|day| day.state != "failed").count()
+}
+
+/// The first day of an agent that failed or is degraded, where there is any.
+fn first_reason(line: &Line) -> Option<String> {
+    line.result.provenance.reasons.first().map(view::DegradedDayAnswer::line)
+}
 
 fn cells(line: &Line) -> [String; COLUMNS.len()] {
     let metrics = &line.result.period_metrics;
@@ -142,9 +158,10 @@ fn cells(line: &Line) -> [String; COLUMNS.len()] {
         percent(ahead),
         count(line.trades),
         count(line.rejected),
+        format!("{} of {}", degraded(&line.result.provenance), metrics.days),
         format!("{} of {}", line.result.provenance.failed_days.len(), metrics.days),
         line.cost.map_or_else(
-            || "-".to_owned(),
+            || "unknown".to_owned(),
             |cost| {
                 let mark = if line.is_estimated { "~" } else { "" };
                 format!("{mark}${}", cost.round_dp(4).normalize())
@@ -204,7 +221,8 @@ pub(super) async fn beside(app: &App, results: Vec<RangeResult>) -> Result<Vec<L
     let mut lines = Vec::new();
     for result in results {
         let agent = AgentName::new(&result.model);
-        let (mut trades, mut rejected, mut cost, mut model) = (0, 0, Decimal::ZERO, None);
+        let (mut trades, mut rejected, mut model) = (0, 0, None);
+        let (mut cost, mut unpriced) = (Decimal::ZERO, 0);
         let mut is_estimated = false;
         let mut look_at = (JobId::new(&result.job_id), result.end_date);
         for days in result.daily_portfolio_values.chunk_by(|one, next| one.job_id == next.job_id) {
@@ -228,20 +246,13 @@ pub(super) async fn beside(app: &App, results: Vec<RangeResult>) -> Result<Vec<L
             for row in own {
                 cost += row.cost_usd;
                 is_estimated |= row.estimated_calls > 0;
+                unpriced += row.unpriced_calls;
             }
             let config = app.store.job(&job).await?.and_then(|row| config(&row.config));
             model = config.and_then(|config| model_of(&config, &agent)).or(model);
         }
-        let priced = result.is_llm == Some(false) || cost > Decimal::ZERO;
-        lines.push(Line {
-            result,
-            model,
-            trades,
-            rejected,
-            cost: priced.then_some(cost),
-            is_estimated,
-            look_at,
-        });
+        let cost = (unpriced == 0).then_some(cost);
+        lines.push(Line { result, model, trades, rejected, cost, is_estimated, look_at });
     }
     Ok(lines)
 }

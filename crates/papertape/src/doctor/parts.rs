@@ -1,9 +1,11 @@
 //! What a simulation is made of: data, models, prompts, tools.
 
 use super::Finding;
+use crate::assistant;
 use crate::config::{Config, prompt_overrides};
 use crate::mcp::McpTools;
-use papertape_agents::prompt::PromptSet;
+use papertape_agents::prompt::{PromptError, PromptSet};
+use papertape_assistant::prompt::Prompts as AssistantPrompts;
 use papertape_core::message::ModelName;
 use papertape_core::ports::{Models as _, Tools as _};
 use papertape_llm::{Gateway, ProviderKind};
@@ -89,7 +91,10 @@ pub(super) fn prompts(config: &Config) -> Finding {
         None => Ok((PromptSet::built_in(), "the built-in ones".to_owned())),
         Some(dir) => prompt_overrides(dir).and_then(|own| {
             let text = format!("{} own in {}", own.len(), dir.display());
-            Ok((PromptSet::with_overrides(own)?, text))
+            let (own, of_assistant) = assistant::divided(own);
+            let wrong = |error: PromptError| anyhow::anyhow!("in {}: {error}", dir.display());
+            AssistantPrompts::with_overrides(&of_assistant).map_err(wrong)?;
+            Ok((PromptSet::with_overrides(own).map_err(wrong)?, text))
         }),
     };
     match set {

@@ -102,7 +102,7 @@ fn process(app: &App) -> Vec<Family> {
     families
 }
 
-fn models(models: &[(String, ModelFigures)]) -> [Family; 3] {
+fn models(models: &[(String, ModelFigures)]) -> [Family; 4] {
     let mut calls = Family::new(
         "papertape_model_calls_total",
         Kind::Counter,
@@ -113,7 +113,12 @@ fn models(models: &[(String, ModelFigures)]) -> [Family; 3] {
     let mut cost = Family::new(
         "papertape_model_cost_usd_total",
         Kind::Counter,
-        "What these calls have cost in USD, as far as prices are known.",
+        "What these calls have cost in USD; models with a call whose price is unknown are left out.",
+    );
+    let mut unpriced = Family::new(
+        "papertape_model_unpriced_calls_total",
+        Kind::Counter,
+        "Of these calls, those that used tokens and whose price is unknown.",
     );
     for (model, figures) in models {
         for (result, count) in [("ok", figures.answered), ("failed", figures.failed)] {
@@ -125,13 +130,16 @@ fn models(models: &[(String, ModelFigures)]) -> [Family; 3] {
         {
             tokens = tokens.with(&[("model", model), ("kind", kind)], count);
         }
-        cost = cost.with(&[("model", model)], plain(figures.cost_usd));
+        unpriced = unpriced.with(&[("model", model)], figures.unpriced_calls);
+        if figures.unpriced_calls == 0 {
+            cost = cost.with(&[("model", model)], plain(figures.cost_usd));
+        }
     }
-    [calls, tokens, cost]
+    [calls, tokens, cost, unpriced]
 }
 
 /// What the record holds.
-fn record(figures: &Figures) -> [Family; 4] {
+fn record(figures: &Figures) -> [Family; 5] {
     let mut jobs = Family::new("papertape_jobs", Kind::Gauge, "Jobs of the record by status.");
     for (status, count) in &figures.jobs {
         jobs = jobs.with(&[("status", status)], count);
@@ -150,16 +158,25 @@ fn record(figures: &Figures) -> [Family; 4] {
     let cost = Family::new(
         "papertape_record_cost_usd",
         Kind::Gauge,
-        "What all sessions of the record have cost in USD, as far as prices are known.",
+        "What all sessions of the record have cost in USD; NaN where the price of any call is unknown.",
+    );
+    let cost = match figures.used.unpriced_calls {
+        0 => cost.with(&[], plain(figures.used.cost_usd)),
+        _ => cost.with(&[], "NaN"),
+    };
+    let unpriced = Family::new(
+        "papertape_record_unpriced_calls",
+        Kind::Gauge,
+        "Calls of all sessions of the record that used tokens and whose price is unknown.",
     )
-    .with(&[], plain(figures.used.cost_usd));
+    .with(&[], figures.used.unpriced_calls);
     let estimated = Family::new(
         "papertape_record_estimated_calls",
         Kind::Gauge,
         "Calls whose provider reported no usage, and that are in tokens and cost by an estimate.",
     )
     .with(&[], figures.used.estimated_calls);
-    [jobs, tokens, cost, estimated]
+    [jobs, tokens, cost, unpriced, estimated]
 }
 
 fn plain(amount: Decimal) -> String {

@@ -19,6 +19,8 @@ pub(super) struct ModelFigures {
     pub(super) failed: u64,
     pub(super) usage: Usage,
     pub(super) cost_usd: Decimal,
+    /// Calls that used tokens and whose price nobody knows.
+    pub(super) unpriced_calls: u64,
 }
 
 /// Models whose calls are counted.
@@ -44,6 +46,8 @@ impl CountedModels {
         let figures = models.entry(name).or_default();
         *(if is_answered { &mut figures.answered } else { &mut figures.failed }) += 1;
         figures.usage += usage.unwrap_or_default();
+        let has_used = usage.is_some_and(|usage| usage.input_tokens + usage.output_tokens > 0);
+        figures.unpriced_calls += u64::from(has_used && cost.is_none());
         figures.cost_usd += cost.unwrap_or_default();
     }
 }

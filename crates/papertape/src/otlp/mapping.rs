@@ -156,7 +156,8 @@ fn own(ids: &Ids, session: &SessionFacts, steps: &[&StepFacts]) -> Span {
     span.say("papertape.job_id", Attribute::from(session.job.as_str()));
     span.say("papertape.session_id", Attribute::Int(session.id.0));
     span.say("papertape.trading_day", Attribute::from(session.date.to_string()));
-    span.say("papertape.cost_usd", session.used.cost_usd.to_f64().map(Attribute::Float));
+    let cost = session.used.cost_usd.to_f64().filter(|_| session.used.unpriced_calls == 0);
+    span.say("papertape.cost_usd", cost.map(Attribute::Float));
     span.say("papertape.estimated_calls", estimated(session.used.estimated_calls));
     if session.status == DayStatus::Failed {
         let message = session.error.as_deref().unwrap_or("the session failed");

@@ -2,14 +2,19 @@
 
 use super::actions::{Log, LogEntry, LogQuery, SummaryItem};
 use super::job_result::{JobResult, job_result};
-use super::{Deployment, ViewError, is_llm, job_id, no_job, number, page, plain};
+use super::progress::{count, progress};
+use super::quality;
+use super::{
+    DayQualityAnswer, Deployment, JobQuality, Progress, UsageSummary, ViewError, is_llm, job_id, no_job,
+    number, page, plain,
+};
 use crate::app::App;
 use papertape_agents::config::AgentKind;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::record::{DayStatus, JobStatus};
 use papertape_core::time::{Date, Timestamp};
 use papertape_runtime::config::SimulationConfig;
-use papertape_store::{DayCounts, DayRow, JobFilter, JobOverview, Used};
+use papertape_store::{DayRow, DegradedDay, JobFilter, JobOverview};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use utoipa::ToSchema;
@@ -27,36 +32,6 @@ pub struct JobsQuery {
     pub cursor: Option<String>,
 }
 
-/// How many model-days are where.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Progress {
-    /// Model-days in all: trading days x agents.
-    pub total_model_days: u64,
-    /// Done.
-    pub completed: u64,
-    /// Broken off.
-    pub failed: u64,
-    /// Done already by an earlier job.
-    pub skipped: u64,
-    /// Queued or running.
-    pub pending: u64,
-}
-
-/// Tokens and USD.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, ToSchema)]
-pub struct UsageSummary {
-    /// Tokens read, cached ones included.
-    pub input_tokens: u64,
-    /// Of these, read from a provider's cache.
-    pub cached_tokens: u64,
-    /// Tokens written.
-    pub output_tokens: u64,
-    /// US dollars, as far as prices are known.
-    pub cost_usd: f64,
-    /// Calls whose provider reported no usage that can be. The other figures hold an estimate of it.
-    pub estimated_calls: u64,
-}
-
 /// A model-day.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct DayDetail {
@@ -69,6 +44,8 @@ pub struct DayDetail {
     pub status: DayStatus,
     /// Why it failed or was skipped.
     pub error: Option<String>,
+    /// How it came about where it is degraded or failed; `null` of all others.
+    pub quality: Option<DayQualityAnswer>,
     /// When its session was opened.
     pub started_at: Option<Timestamp>,
     /// When its session was closed.
@@ -110,6 +87,8 @@ pub struct StatusAnswer {
     pub completed_at: Option<Timestamp>,
     /// Between the two, pauses included.
     pub total_duration_seconds: Option<f64>,
+    /// How many of its model-days are degraded or failed, and the first of them.
+    pub quality: JobQuality,
     /// What it has used, summaries included.
     pub usage: UsageSummary,
     /// What the one who started it should know.
@@ -153,6 +132,8 @@ pub struct JobSummary {
     pub completed_at: Option<Timestamp>,
     /// Between the two, pauses included.
     pub total_duration_seconds: Option<f64>,
+    /// How many of its model-days are degraded or failed, and the first of them.
+    pub quality: JobQuality,
     /// What it has used, summaries included.
     pub usage: UsageSummary,
     /// What the one who started it should know.
@@ -304,7 +285,17 @@ pub async fn jobs(app: &App, query: JobsQuery) -> Result<JobsAnswer, ViewError> 
     let page = page(query.limit, query.cursor)?;
     let filter = JobFilter { kind: query.kind, status: query.status };
     let found = app.store.jobs(&filter, &page).await?;
-    let jobs: Vec<JobSummary> = found.items.into_iter().map(summary).collect();
+    let ids: Vec<JobId> = found.items.iter().map(|item| item.job.id.clone()).collect();
+    let degraded = app.store.degraded_counts(&ids).await?;
+    let of = |job: &JobId| degraded.get(job).map(JobQuality::from).unwrap_or_default();
+    let jobs: Vec<JobSummary> = found
+        .items
+        .into_iter()
+        .map(|item| {
+            let quality = of(&item.job.id);
+            summary(item, quality)
+        })
+        .collect();
     Ok(JobsAnswer { count: jobs.len(), jobs, next_cursor: found.next, deployment: Deployment::of(app) })
 }
 
@@ -314,7 +305,9 @@ pub async fn jobs(app: &App, query: JobsQuery) -> Result<JobsAnswer, ViewError> 
 /// No such job; the record's.
 pub async fn job_summary(app: &App, job: &str) -> Result<JobSummary, ViewError> {
     let found = app.store.job_overview(&job_id(job)?).await?.ok_or_else(|| no_job(job))?;
-    Ok(summary(found))
+    let degraded = app.store.degraded_counts(std::slice::from_ref(&found.job.id)).await?;
+    let quality = degraded.get(&found.job.id).map(JobQuality::from).unwrap_or_default();
+    Ok(summary(found, quality))
 }
 
 /// One job, with the newest of its action log.
@@ -342,10 +335,11 @@ pub async fn job(app: &App, job: &str, query: LogQuery) -> Result<JobAnswer, Vie
 /// No such job; the record's.
 pub async fn status(app: &App, job: &str, query: &StatusQuery) -> Result<StatusAnswer, ViewError> {
     let details = app.store.job_details(&job_id(job)?).await?.ok_or_else(|| no_job(job))?;
-    let mut used = details.used;
-    used.usage += details.used_by_summaries.usage;
-    used.cost_usd += details.used_by_summaries.cost_usd;
-    used.estimated_calls += details.used_by_summaries.estimated_calls;
+    let used = details.used.and(details.used_by_summaries);
+    let degraded = app.store.degraded_days(&details.job.id).await?;
+    let quality = JobQuality::of(&degraded);
+    let degraded: BTreeMap<(Date, &str), &DegradedDay> =
+        degraded.iter().map(|day| ((day.date, day.agent.as_str()), day)).collect();
     let dates: BTreeSet<Date> = details.days.iter().map(|day| day.date).collect();
     let models: BTreeSet<&str> = details.days.iter().map(|day| day.agent.as_str()).collect();
     let row = details.job;
@@ -355,12 +349,18 @@ pub async fn status(app: &App, job: &str, query: &StatusQuery) -> Result<StatusA
         progress: count(&details.days),
         date_range: dates.into_iter().collect(),
         models: models.into_iter().map(str::to_owned).collect(),
-        details: details.days.iter().filter(|day| query.wants(day)).map(detail).collect(),
+        details: details
+            .days
+            .iter()
+            .filter(|day| query.wants(day))
+            .map(|day| detail(day, degraded.get(&(day.date, day.agent.as_str())).copied()))
+            .collect(),
+        quality,
         created_at: row.created_at,
         started_at: row.started_at,
         completed_at: row.completed_at,
         total_duration_seconds: seconds(row.started_at, row.completed_at),
-        usage: usage(used),
+        usage: UsageSummary::of(used),
         warnings: row.warnings,
         error: row.error,
         cancel_requested: details.cancel_requested,
@@ -379,8 +379,9 @@ impl StatusQuery {
     }
 }
 
-fn detail(day: &DayRow) -> DayDetail {
+fn detail(day: &DayRow, degraded: Option<&DegradedDay>) -> DayDetail {
     DayDetail {
+        quality: degraded.and_then(quality::quality).map(DayQualityAnswer::from),
         date: day.date,
         model: day.agent.to_string(),
         status: day.status,
@@ -395,10 +396,11 @@ fn names(superseded: BTreeMap<AgentName, JobId>) -> BTreeMap<String, String> {
     superseded.into_iter().map(|(agent, job)| (agent.to_string(), job.to_string())).collect()
 }
 
-fn summary(found: JobOverview) -> JobSummary {
+fn summary(found: JobOverview, quality: JobQuality) -> JobSummary {
     let JobOverview { job: row, days, used, superseded } = found;
     let progress = progress(days);
     JobSummary {
+        quality,
         job_id: row.id.to_string(),
         kind: row.kind,
         status: row.status,
@@ -408,7 +410,7 @@ fn summary(found: JobOverview) -> JobSummary {
         started_at: row.started_at,
         completed_at: row.completed_at,
         total_duration_seconds: seconds(row.started_at, row.completed_at),
-        usage: usage(used),
+        usage: UsageSummary::of(used),
         warnings: row.warnings,
         parent: row.parent.map(|job| job.to_string()),
         superseded_by: row.superseded_by.map(|job| job.to_string()),
@@ -457,38 +459,6 @@ fn simulation(config: &SimulationConfig) -> SimulationSummary {
             source: imported.source.clone(),
             writer: imported.writer.to_string(),
         }),
-    }
-}
-
-fn progress(days: DayCounts) -> Progress {
-    let pending = days.queued + days.running;
-    Progress {
-        total_model_days: days.completed + days.failed + days.skipped + pending,
-        completed: days.completed,
-        failed: days.failed,
-        skipped: days.skipped,
-        pending,
-    }
-}
-
-fn count(days: &[DayRow]) -> Progress {
-    let of = |status: DayStatus| days.iter().filter(|day| day.status == status).count() as u64;
-    progress(DayCounts {
-        queued: of(DayStatus::Queued),
-        running: of(DayStatus::Running),
-        completed: of(DayStatus::Completed),
-        failed: of(DayStatus::Failed),
-        skipped: of(DayStatus::Skipped),
-    })
-}
-
-fn usage(used: Used) -> UsageSummary {
-    UsageSummary {
-        input_tokens: used.usage.input_tokens,
-        cached_tokens: used.usage.cached_tokens,
-        output_tokens: used.usage.output_tokens,
-        cost_usd: number(used.cost_usd),
-        estimated_calls: used.estimated_calls,
     }
 }
 

@@ -6,7 +6,7 @@ use crate::app::App;
 use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::ports::Queue as _;
 use papertape_core::provenance::{DataQuality, Degradation, DegradationKind, Provenance, Research, extract};
-use papertape_core::record::{DayStatus, JobRow, SessionId};
+use papertape_core::record::{JobRow, SessionId};
 use papertape_core::time::{Date, Timestamp};
 use papertape_store::{AnalysisFilter, SessionResult};
 use serde::Serialize;
@@ -176,7 +176,8 @@ fn none_of(symbol: &Symbol) -> ViewError {
 async fn of_session(app: &App, id: SessionId, symbol: Symbol) -> Result<LiveAnswer, ViewError> {
     let session = app.store.result(id).await?.ok_or_else(|| no_session(id.0))?;
     let job = app.store.job(&session.job).await?;
-    if session.status == DayStatus::Running {
+    // One that stopped on something to be fixed is failed, and open.
+    if session.metadata.is_none() {
         return match job {
             Some(job) if job.status.is_stopped() => Ok(broken_off(app, session, symbol, &job)),
             _ => Err(ViewError::Busy(format!("session {id} is still running"))),
@@ -218,7 +219,11 @@ async fn of_session(app: &App, id: SessionId, symbol: Symbol) -> Result<LiveAnsw
 
 /// A session that its job has left open: there is no result, and may be one when the job is resumed.
 fn broken_off(app: &App, session: SessionResult, symbol: Symbol, job: &JobRow) -> LiveAnswer {
-    let reason = job.error.clone().unwrap_or_else(|| format!("the job is {}", job.status));
+    let reason = session
+        .error
+        .clone()
+        .or_else(|| job.error.clone())
+        .unwrap_or_else(|| format!("the job is {}", job.status));
     let provenance = Provenance::default();
     LiveAnswer {
         contract_version: CONTRACT_VERSION,

@@ -22,12 +22,15 @@ mod node_times;
 mod number;
 mod options;
 mod plans;
+mod progress;
+mod quality;
 mod reasoning;
 mod results;
 mod sessions;
 mod shown;
 mod stream;
 mod traces;
+mod usage;
 pub mod vocabulary;
 
 pub use actions::{
@@ -55,8 +58,7 @@ pub use job_result::{
 };
 pub use jobs::{
     AgentSummary, BranchPoint, ContinuesFrom, DatasetSummary, DayDetail, JobAnswer, JobSummary, JobsAnswer,
-    JobsQuery, Progress, SimulationSummary, StatusAnswer, StatusQuery, UsageSummary, job, job_summary, jobs,
-    status,
+    JobsQuery, SimulationSummary, StatusAnswer, StatusQuery, job, job_summary, jobs, status,
 };
 pub use live::{
     CONTRACT_VERSION, LiveAnswer, LiveDegradation, LiveError, LiveQuery, LiveResult, LiveStatus, live,
@@ -76,6 +78,8 @@ pub use options::{
 pub use plans::{
     PlanAnswer, PlanSummary, PlansAnswer, TaskAnswer, TaskSummary, TasksAnswer, plan, plans, task, tasks,
 };
+pub use progress::Progress;
+pub use quality::{BooksFacts, DayQualityAnswer, DegradedDayAnswer, JobQuality};
 pub use reasoning::{
     InstructionsAnswer, MessageAnswer, PositionAnswer, ReasoningAnswer, ReasoningQuery, SessionAnswer,
     reasoning,
@@ -97,6 +101,7 @@ pub use sessions::{
 pub use shown::{ShownAnswer, ShownKind, ShownQuery, ShownReadAnswer, ShownSessionAnswer, shown};
 pub use stream::{StreamData, StreamedJob};
 pub use traces::{TraceCount, traces};
+pub use usage::UsageSummary;
 
 use crate::app::App;
 use crate::config::Mode;

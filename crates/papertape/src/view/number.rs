@@ -6,13 +6,25 @@ use rust_decimal::Decimal;
 /// For answers alone, never for the books.
 #[must_use]
 pub fn number(value: Decimal) -> f64 {
-    // Through the text, since it is rounded once.
-    value.normalize().to_string().parse().unwrap_or(f64::NAN)
+    // Through the text, since it is rounded once. A negative zero plus zero is zero.
+    value.normalize().to_string().parse().unwrap_or(f64::NAN) + 0.0
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Goal: nobody is ever shown a negative zero.
+    #[test]
+    fn zero_has_no_sign() {
+        for text in ["0", "-0", "-0.00"] {
+            let decimal: Decimal = text.parse().expect("a decimal");
+            assert_eq!(
+                (number(decimal).to_string(), number(-decimal).to_string()),
+                ("0".to_owned(), "0".to_owned())
+            );
+        }
+    }
 
     #[test]
     fn a_decimal_keeps_its_digits() {

@@ -1,12 +1,14 @@
 //! What agents said and did: `GET /reasoning`.
 
-use super::{Configs, Deployment, ViewError, number, page, plain};
+use super::results::is_fill;
+use super::{BooksFacts, Configs, DayQualityAnswer, Deployment, ViewError, number, page, plain};
 use crate::app::App;
 use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::message::Role;
-use papertape_core::record::{DayStatus, PositionRow};
+use papertape_core::provenance::DayQuality;
+use papertape_core::record::{DayStatus, PositionRow, SessionId};
 use papertape_core::time::{Date, Timestamp};
-use papertape_store::{Instructions, MessageView, SessionFilter, SessionView};
+use papertape_store::{Instructions, MessageView, OrderCounts, SessionFilter, SessionView};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -66,6 +68,10 @@ pub struct SessionAnswer {
     pub status: DayStatus,
     /// Why it failed.
     pub error: Option<String>,
+    /// How the day came about, in a few words; `null` while it is not over.
+    pub quality: Option<DayQualityAnswer>,
+    /// What the books say of the day, beside the summary.
+    pub books: BooksFacts,
     /// What the day came to, by the same model.
     pub session_summary: Option<String>,
     /// Why there is no summary.
@@ -165,11 +171,14 @@ pub async fn reasoning(app: &App, query: ReasoningQuery) -> Result<ReasoningAnsw
     if found.items.is_empty() && page.cursor.is_none() {
         return Err(ViewError::NotFound("no session matches".to_owned()));
     }
+    let ids: Vec<SessionId> = found.items.iter().map(|view| view.id).collect();
+    let orders = app.store.order_counts(&ids).await?;
     let mut configs = Configs::default();
     let mut sessions = Vec::with_capacity(found.items.len());
     for view in found.items {
         let is_llm = configs.is_llm(app, &view.job, &view.agent).await?;
-        sessions.push(session(view, is_llm));
+        let orders = orders.get(&view.id);
+        sessions.push(session(view, is_llm, orders));
     }
     Ok(ReasoningAnswer {
         count: sessions.len(),
@@ -179,9 +188,13 @@ pub async fn reasoning(app: &App, query: ReasoningQuery) -> Result<ReasoningAnsw
     })
 }
 
-fn session(view: SessionView, is_llm: Option<bool>) -> SessionAnswer {
+fn session(view: SessionView, is_llm: Option<bool>, orders: Option<&OrderCounts>) -> SessionAnswer {
     let instructions = view.instructions.into_iter().map(instruction).collect();
+    let quality = DayQuality::of(view.status, view.error.as_deref(), view.metadata.as_ref());
+    let fills = view.positions.iter().filter(|row| is_fill(&row.action_type)).count();
     SessionAnswer {
+        quality: quality.map(DayQualityAnswer::from),
+        books: BooksFacts::of(orders, fills),
         session_id: view.id.0,
         job_id: view.job.to_string(),
         date: view.date,

@@ -10,7 +10,7 @@ use papertape_core::market::Dataset;
 use papertape_core::message::ModelName;
 use papertape_core::ports::Queue as _;
 use papertape_core::record::{DayStatus, JobRow};
-use papertape_core::tape::{Class, Key, State};
+use papertape_core::tape::{Class, Key, OutcomeKind, State};
 use papertape_core::time::Date;
 use papertape_runtime::config::SimulationConfig;
 use papertape_runtime::profile::documents;
@@ -170,7 +170,11 @@ impl<'s> Session<'s> {
                 let is_late = job.kind == PROFILE && error.starts_with(TOO_LATE);
                 let kind = if is_late { "overall_timeout" } else { job.status.as_str() };
                 trace.exception_type = Some(kind.to_owned());
-                trace.error = Some(error.clone());
+                let open: Vec<&str> = trace.open_nodes.iter().map(|open| open.node.as_str()).collect();
+                trace.error = Some(match open.is_empty() {
+                    true => error.clone(),
+                    false => format!("{error}; open then: {}", open.join(", ")),
+                });
             }
             if raw_on_failure {
                 trace.raw_events = self.raw(app, symbol).await?;
@@ -213,6 +217,7 @@ fn row(step: &StepView) -> StepRow {
         ended_at: step.ended_at,
         input_tokens: step.usage.input_tokens,
         output_tokens: step.usage.output_tokens,
+        is_answered: matches!(step.state, State::Done(OutcomeKind::Ok)),
         is_reused: step.reused_from.is_some(),
         interrupted: step.interrupted.into(),
     }

@@ -3,12 +3,13 @@
 use papertape_agents::config::AgentKind;
 use papertape_agents::desk::NODE_FAILURES;
 use papertape_agents::desk::sizing::CutCode;
+use papertape_agents::solo::SOLO_REASONS;
 use papertape_core::action::{ActionKind, ActionStatus};
 use papertape_core::broker::RejectCode;
 use papertape_core::message::{FailureKind, Role};
 use papertape_core::plan::TaskStatus;
 use papertape_core::point_in_time::UnverifiedKind;
-use papertape_core::provenance::{TIMEOUT, UNREADABLE};
+use papertape_core::provenance::{QualityState, TIMEOUT, UNREADABLE};
 use papertape_core::record::{DayStatus, JobStatus};
 use papertape_core::tape::OutcomeKind;
 use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
@@ -96,11 +97,20 @@ pub fn cut_code() -> Object {
         .build()
 }
 
-/// How a node failed.
+/// How a node failed, or a solo trader came to no decision.
 #[must_use]
 pub fn node_failure() -> Object {
     let of_calls = FailureKind::ALL.map(FailureKind::as_str);
-    words(&[&[TIMEOUT], NODE_FAILURES.as_slice(), of_calls.as_slice()].concat())
+    let of_solo = SOLO_REASONS.into_iter().filter(|reason| !NODE_FAILURES.contains(reason));
+    let of_solo: Vec<&str> = of_solo.collect();
+    words(&[&[TIMEOUT], NODE_FAILURES.as_slice(), &of_solo, of_calls.as_slice()].concat())
+}
+
+/// How a model-day came about, in a word.
+#[must_use]
+pub fn quality_state() -> Object {
+    use QualityState::{Failed, NoDecision, NodeDegraded, Ok, ResearchDegraded};
+    words(&[Ok, ResearchDegraded, NodeDegraded, NoDecision, Failed].map(QualityState::as_str))
 }
 
 /// Reasons of degradation that are no node's.

@@ -90,3 +90,35 @@ fn keys_are_looked_for_and_never_shown() {
     assert!(row(&done.out, "provider").is_some(), "{done:#?}");
     assert!(!done.out.contains("0123456789abcdef") && !done.err.contains("0123456789abcdef"), "{done:#?}");
 }
+
+// Goal: a replaced prompt that asks for what is not there is found by the doctor and at every start, with its
+// folder, file and line; the assistant's prompts are looked at as well, and good ones are fine.
+#[test]
+fn a_wrong_prompt_is_found_before_anything_is_run() {
+    let tool = Tool::new().configured("[prompts]\ndir = 'own'");
+    let own = tool.path("own");
+    std::fs::create_dir_all(own.join("assistant")).expect("makes it");
+    std::fs::write(own.join("solo-day.en.md"), "Go, {{ date }}!").expect("writes");
+    std::fs::write(own.join("assistant/task.en.md"), "Do it.").expect("writes");
+    assert!(tool.ok(&["doctor"]).out.contains("2 own in own"));
+    for (file, text, wanted) in [
+        ("solo-day.en.md", "One.\nTwo {{ dte }}", "prompt `solo-day.en.md`: line 2: `dte` is not a value"),
+        (
+            "assistant/task.en.md",
+            "{{ moon }}",
+            "prompt `assistant/task.en.md`: line 1: `moon` is not a value",
+        ),
+    ] {
+        let good = std::fs::read_to_string(own.join(file)).expect("reads");
+        std::fs::write(own.join(file), text).expect("writes");
+        let done = tool.ends(&["doctor"], 1);
+        assert!(
+            done.out.contains("✗ prompts") && done.out.contains(wanted) && done.out.contains("own"),
+            "{done:#?}"
+        );
+        let done = tool.run(&SHORT);
+        assert!(done.code != 0 && done.err.contains(wanted) && done.err.contains("own"), "{done:#?}");
+        std::fs::write(own.join(file), good).expect("writes");
+    }
+    tool.ok(&["doctor"]);
+}

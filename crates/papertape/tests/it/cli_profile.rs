@@ -270,7 +270,15 @@ fn a_run_that_meets_its_overall_timeout_ends_with_an_error_trace() {
     let done = tool.ends(&chain, 1);
     let trace: Value = serde_json::from_str(&done.out).expect("stdout is JSON");
     assert_eq!((&trace["status"], &trace["exception_type"]), (&"error".into(), &"overall_timeout".into()));
-    assert_eq!(trace["error"], "overall timeout: the run did not end within 3 s");
+    let open: Vec<&str> = trace["open_nodes"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|open| open["node"].as_str())
+        .collect();
+    assert!(open.contains(&"Market Analyst") && open.contains(&"News Analyst"), "{open:?}");
+    let error = format!("overall timeout: the run did not end within 3 s; open then: {}", open.join(", "));
+    assert_eq!(trace["error"], error);
     assert_eq!(trace["invariants"]["provider"], "silent");
     let raw = trace["raw_events"].as_array().expect("has raw events");
     let call = raw.iter().find(|step| step["path"] == "AAPL/Market Analyst#1/model#1");
@@ -281,6 +289,7 @@ fn a_run_that_meets_its_overall_timeout_ends_with_an_error_trace() {
     assert!(tool.path(trace["dump_path"].as_str().expect("is written")).exists());
     let drawn = tool.ok(&["profile", "show", "runs"]).out;
     assert!(drawn.contains("AAPL on 2012-10-02: error") && drawn.contains("no node has ended"), "{drawn}");
+    assert!(drawn.contains("open at the end: ") && drawn.contains("Market Analyst (since "), "{drawn}");
     assert_eq!(tool.json(&["jobs", "latest"])["status"], "failed");
     // A failed job is exported as well; without being asked, a trace holds no raw steps.
     let exported = tool.json(&["profile", "export", "latest", "--dump-dir", "again"]);

@@ -152,7 +152,7 @@ fn a_budget_that_is_used_up_stops_the_job_and_a_larger_one_goes_on_after_it() {
     // Enough for the first day, and not for three.
     let args: Vec<&str> = SHORT.iter().copied().chain(["--budget-tokens", "10000"]).collect();
     let done = tool.ends(&args, 3);
-    assert!(done.err.contains("tokens are used") && done.err.contains("a larger budget"), "{done:#?}");
+    assert!(done.err.contains(" tokens used, ") && done.err.contains("a larger budget"), "{done:#?}");
     let progress = tool.json(&["jobs", "latest"])["progress"].clone();
     assert!(progress["completed"] != 0 && progress["pending"] != 0, "{progress}");
     let more = tool.json(&SHORT);

@@ -290,7 +290,7 @@ pub(crate) fn answer(body: &Value, broken: &[Broken]) -> ScriptedAnswer {
 }
 
 /// What the house model says, over the wire.
-fn house(body: &Value) -> ScriptedAnswer {
+pub(crate) fn house(body: &Value) -> ScriptedAnswer {
     let model = "house::momentum".parse().expect("a model");
     let request = read_request(body, model).expect("a request in the wire format");
     let answer = house::answer(&request).expect("the house model knows it");

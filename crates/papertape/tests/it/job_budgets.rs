@@ -82,7 +82,7 @@ async fn crash_a_budget_is_rebuilt() {
     let end = desk.run(&job).await;
     assert_eq!(end.status, JobStatus::Partial, "{end:?}");
     // Two calls of the first day, two of the second: 2 x (100 + 20) + 2 x (2,000 + 20).
-    let reason = "budget exhausted: job: 4280 tokens are used";
+    let reason = "budget exhausted: job: 4280 tokens used, none reserved; ";
     assert!(end.error.as_deref().unwrap().starts_with(reason), "{end:?}");
 }
 

@@ -47,6 +47,8 @@ mod crash_points;
 mod crash_portable;
 mod crash_random;
 mod crash_support;
+mod degraded_days;
+mod denied;
 mod desk_guards;
 mod desk_resume;
 mod desk_support;

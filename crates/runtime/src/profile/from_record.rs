@@ -1,12 +1,14 @@
 //! A trace from the rows of the record: what the nodes' own `node` steps say, timed by their calls.
 
-use super::trace::{ElapsedDefinition, Invariants, NodeTiming, Phase, SCHEMA, Status, Summary, Trace};
+use super::trace::{
+    ElapsedDefinition, Invariants, NodeTiming, OpenNode, Phase, SCHEMA, Status, Summary, Trace,
+};
 use papertape_core::record::DayStatus;
 use papertape_core::tape::{Class, Key, StepPath};
 use papertape_core::time::{Timestamp, to_micros};
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of a run beside its steps.
 #[derive(Clone, Debug)]
@@ -46,6 +48,8 @@ pub struct StepRow {
     pub input_tokens: u64,
     /// Tokens that all its attempts wrote.
     pub output_tokens: u64,
+    /// Did it bring what was asked for?
+    pub is_answered: bool,
     /// Was it taken over from a parent job?
     pub is_reused: bool,
     /// Attempts that a crash or a stop cut off.
@@ -120,6 +124,7 @@ pub fn trace(facts: RunFacts, steps: &[StepRow], nodes: &[NodeRow]) -> Result<Tr
     let noted = noted(&facts.ticker, nodes)?;
     let start = within().map(|step| step.started_at).chain(noted.iter().map(|note| note.at)).min();
     let by_node = by_node(&scope, steps);
+    let ended: BTreeSet<String> = noted.iter().map(|note| note.scope.clone()).collect();
     let mut turns: Vec<Turn> = noted
         .into_iter()
         .map(|note| {
@@ -141,6 +146,7 @@ pub fn trace(facts: RunFacts, steps: &[StepRow], nodes: &[NodeRow]) -> Result<Tr
     summary.reused_steps = within().filter(|step| step.is_reused).count() as u64;
     summary.interrupted_attempts = within().map(|step| step.interrupted).sum();
     let broken = broken(&facts, is_whole);
+    let open_nodes = if broken.is_some() { open_nodes(&by_node, &ended, start) } else { Vec::new() };
     Ok(Trace {
         trace_schema_version: Some(SCHEMA.to_owned()),
         elapsed_definition: ElapsedDefinition::NodeSpan,
@@ -159,6 +165,7 @@ pub fn trace(facts: RunFacts, steps: &[StepRow], nodes: &[NodeRow]) -> Result<Tr
             .collect(),
         summary,
         dump_path: None,
+        open_nodes,
         raw_events: Vec::new(),
         exception_type: broken.as_ref().map(|(kind, _)| (*kind).to_owned()),
         error: broken.map(|(_, error)| error),
@@ -216,6 +223,35 @@ fn by_node<'s>(symbol: &str, steps: &'s [StepRow]) -> BTreeMap<&'s str, Vec<&'s 
         }
     }
     found
+}
+
+/// The nodes with a call that nobody answered, or a verdict, and no step that says how they ended. One whose
+/// calls are all answered waits for those beside it.
+fn open_nodes(
+    by_node: &BTreeMap<&str, Vec<&StepRow>>,
+    ended: &BTreeSet<String>,
+    start: Option<Timestamp>,
+) -> Vec<OpenNode> {
+    let origin = start.map_or(0, to_micros);
+    let mut open: Vec<(i64, OpenNode)> = Vec::new();
+    for (scope, steps) in by_node {
+        let external = || steps.iter().filter(|step| step.class == Class::External);
+        let is_cut =
+            external().any(|step| !step.is_answered) || steps.iter().any(|step| step.class == Class::Guard);
+        let is_open = is_cut && !ended.contains(*scope);
+        let Some(begun) = external().map(|step| to_micros(step.started_at)).min().filter(|_| is_open) else {
+            continue;
+        };
+        let name = scope.split_once('/').map_or(*scope, |(_, node)| node);
+        let (node, round) = name.rsplit_once('#').unwrap_or((name, ""));
+        let begun = (begun - origin).max(0);
+        open.push((
+            begun,
+            OpenNode { node: node.to_owned(), round: round.parse().ok(), start_at: seconds(begun) },
+        ));
+    }
+    open.sort_by(|a, b| (a.0, &a.1.node).cmp(&(b.0, &b.1.node)));
+    open.into_iter().map(|(_, node)| node).collect()
 }
 
 /// A node's turn; times are microseconds from the run's start.

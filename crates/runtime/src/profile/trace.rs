@@ -85,6 +85,9 @@ pub struct Trace {
     /// Where the file was written.
     #[serde(default)]
     pub dump_path: Option<String>,
+    /// The nodes that had begun and not ended when the run broke off, by their beginning.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open_nodes: Vec<OpenNode>,
     /// Empty, but for a run that failed and whose raw steps were asked for.
     #[serde(default)]
     pub raw_events: Vec<Value>,
@@ -185,6 +188,18 @@ impl NodeTiming {
     pub fn is_degraded(&self) -> bool {
         self.state.as_deref().is_some_and(|state| state != "ok") || not_full(self.research_status.as_deref())
     }
+}
+
+/// A node that had begun and not ended when its run broke off.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OpenNode {
+    /// The node's name.
+    pub node: String,
+    /// Which time the node ran, from 1.
+    #[serde(default)]
+    pub round: Option<u32>,
+    /// Seconds from the run's start to the node's.
+    pub start_at: f64,
 }
 
 /// A run in a few figures.

@@ -23,15 +23,27 @@ fn limit(tokens: u64) -> Limit {
 fn each_line_bounds_its_own() {
     let none = Budget::default();
     let cases = [
-        (Budget { job: limit(100), ..none }, account("b", 3, false), "job: 90 tokens are used"),
-        (Budget { agent: limit(100), ..none }, account("a", 3, false), "agent a: 90 tokens are used"),
-        (Budget { day: limit(100), ..none }, account("a", 2, false), "agent a on 2024-01-02: 90"),
+        (
+            Budget { job: limit(100), ..none },
+            account("b", 3, false),
+            "job: 0 tokens used, 90 reserved by work under way; ",
+        ),
+        (
+            Budget { agent: limit(100), ..none },
+            account("a", 3, false),
+            "agent a: 0 tokens used, 90 reserved by work under way; ",
+        ),
+        (
+            Budget { day: limit(100), ..none },
+            account("a", 2, false),
+            "agent a on 2024-01-02: 0 tokens used, 90 reserved",
+        ),
     ];
     for (budget, second, wanted) in cases {
         let budgets = Budgets::rebuild(budget, Vec::new());
         budgets.reserve(&account("a", 2, false), tokens(90)).expect("within");
         let error = budgets.reserve(&second, tokens(11)).expect_err("over");
-        assert!(error.contains(wanted) && error.contains("11") && error.contains("of 100"), "{error}");
+        assert!(error.contains(wanted) && error.contains("11") && error.contains("limit is 100"), "{error}");
         budgets.reserve(&second, tokens(10)).expect("to the last token");
         budgets.reserve(&account("a", 2, true), tokens(1_000)).expect("summaries are no part of it");
     }
@@ -50,7 +62,7 @@ fn summaries_have_their_own_line() {
     let budgets = Budgets::rebuild(budget, Vec::new());
     budgets.reserve(&account("a", 2, true), tokens(60)).expect("within");
     let error = budgets.reserve(&account("b", 3, true), tokens(60)).expect_err("over");
-    assert!(error.starts_with("summaries: 60 tokens are used"), "{error}");
+    assert!(error.starts_with("summaries: 0 tokens used, 60 reserved by work under way; "), "{error}");
     budgets.reserve(&account("a", 2, false), tokens(10)).expect("the job's line is whole");
 }
 
@@ -64,7 +76,29 @@ fn money_is_bounded() {
     let amount = |text: &str| Amount { tokens: 1, usd: usd(text) };
     budgets.reserve(&account("a", 2, false), amount("1.4")).expect("within");
     let error = budgets.reserve(&account("a", 2, false), amount("0.2")).expect_err("over");
-    assert_eq!(error, "job: 1.4 USD are used and the next call may need 0.2, of 1.5");
+    assert_eq!(
+        error,
+        "job: 0 USD used, 1.4 reserved by work under way; the next call may need 0.2, the limit is 1.5"
+    );
+}
+
+// Goal: a message tells what is used from what calls under way have reserved.
+#[test]
+fn what_is_used_and_what_is_reserved_are_told_apart() {
+    let budgets = Budgets::rebuild(Budget { job: limit(100), ..Budget::default() }, Vec::new());
+    let who = account("a", 2, false);
+    budgets.reserve(&who, tokens(60)).expect("within");
+    budgets.settle(&who, tokens(60), tokens(45));
+    let error = budgets.reserve(&who, tokens(56)).expect_err("over");
+    assert_eq!(error, "job: 45 tokens used, none reserved; the next call may need 56, the limit is 100");
+    budgets.reserve(&who, tokens(30)).expect("within");
+    let error = budgets.reserve(&account("b", 2, false), tokens(26)).expect_err("over");
+    let wanted =
+        "job: 45 tokens used, 30 reserved by work under way; the next call may need 26, the limit is 100";
+    assert_eq!(error, wanted);
+    budgets.set_aside(&account("c", 2, false), tokens(5));
+    let error = budgets.reserve(&account("b", 2, false), tokens(25)).expect_err("over");
+    assert!(error.contains("45 tokens used, 35 reserved"), "{error}");
 }
 
 // Goal: what was reserved gives way to what was used; a rebuilt budget starts from the record.
@@ -85,6 +119,7 @@ fn reservations_are_settled_and_rebuilt() {
         usage: Usage { input_tokens: tokens, cached_tokens: tokens, output_tokens: 1 },
         cost_usd: Decimal::ONE,
         estimated_calls: 0,
+        unpriced_calls: 0,
     };
     let budgets = Budgets::rebuild(budget, vec![row(40, false), row(20, false), row(500, true)]);
     assert_eq!(budgets.spent(&who), Amount { tokens: 62, usd: Decimal::TWO });

@@ -36,6 +36,7 @@ fn step(path: &str, class: Class, from: i64, to: Option<i64>) -> StepRow {
         ended_at: to.map(at),
         input_tokens: if is_call { 100 } else { 0 },
         output_tokens: if is_call { 10 } else { 0 },
+        is_answered: is_call && to.is_some(),
         is_reused: false,
         interrupted: 0,
     }
@@ -235,4 +236,27 @@ fn a_node_without_a_known_phase_is_an_error() {
     let mut without = node("AAPL", "Trader", "trading", 0, fine());
     without.arguments = json!({"symbol": "AAPL", "node": "Trader"});
     check(without, "phase");
+}
+
+// Goal: the trace of a run that broke off lists the nodes that were open then, in the order in which they had
+// begun: not those that had ended, that wait for others with all they asked for, or that are another symbol's. That of a whole run
+// lists none.
+#[test]
+fn a_broken_run_lists_the_nodes_that_were_open() {
+    assert_eq!(of_aapl().open_nodes, []);
+    let (mut steps, nodes) = day();
+    steps.push(step("AAPL/Conservative Analyst#2/model#1", Class::External, 5_500, None));
+    steps.push(step("AAPL/Aggressive Analyst#1/model#1", Class::External, 5_200, Some(5_300)));
+    // Its deadline passed in the moment in which the run broke off.
+    steps.push(step("AAPL/Neutral Analyst#1/model#1", Class::External, 5_600, None));
+    steps.push(step("AAPL/Neutral Analyst#1/guard#1", Class::Guard, 5_900, Some(5_900)));
+    steps.push(step("IBM/Trader#1/model#1", Class::External, 5_400, None));
+    let nodes: Vec<NodeRow> =
+        nodes.into_iter().filter(|node| node.arguments["node"] != "Portfolio Manager").collect();
+    let facts = RunFacts { session: DayStatus::Running, ..facts("AAPL") };
+    let trace = trace(facts, &steps, &nodes).expect("has good rows");
+    assert_eq!(trace.status, Status::Error);
+    let open: Vec<(&str, Option<u32>, f64)> =
+        trace.open_nodes.iter().map(|open| (open.node.as_str(), open.round, open.start_at)).collect();
+    assert_eq!(open, [("Conservative Analyst", Some(2), 5.5), ("Neutral Analyst", Some(1), 5.6)]);
 }

@@ -29,6 +29,8 @@ pub struct ClosedDay {
     pub agent: AgentName,
     /// How it ended.
     pub status: DayStatus,
+    /// Why it failed.
+    pub error: Option<String>,
     /// The portfolio value before the day.
     pub starting_value: Money,
     /// Cash at the close.
@@ -103,7 +105,7 @@ impl Store {
 
 async fn closed_days(db: &mut dyn Db, filter: &ResultFilter) -> Result<Vec<ClosedDay>, StoreError> {
     let mut statement = Statement::new(
-        "SELECT s.id, s.job_id, s.date, s.model, s.status, s.starting_position, s.cash, s.portfolio_value,
+        "SELECT s.id, s.job_id, s.date, s.model, s.status, s.error, s.starting_position, s.cash, s.portfolio_value,
              s.metadata, s.session_summary",
     );
     these(&mut statement, filter);
@@ -170,7 +172,7 @@ fn these(statement: &mut Statement, filter: &ResultFilter) {
 
 fn day(mut row: Row) -> Result<ClosedDay, StoreError> {
     let (id, job, date, agent, status) = (row.get()?, row.get()?, row.get()?, row.get()?, row.get()?);
-    let starting: String = row.get()?;
+    let (error, starting): (Option<String>, String) = (row.get()?, row.get()?);
     let before: Before = serde_json::from_str(&starting)
         .map_err(|error| StoreError::inconsistent(format!("a starting position cannot be read: {error}")))?;
     Ok(ClosedDay {
@@ -179,6 +181,7 @@ fn day(mut row: Row) -> Result<ClosedDay, StoreError> {
         date,
         agent,
         status,
+        error,
         starting_value: before.portfolio_value,
         cash: row.get()?,
         portfolio_value: row.get()?,

@@ -71,7 +71,7 @@ impl Store {
                         None => None,
                     };
                 let Some(newest) = newest else { return Ok(None) };
-                let sql = "SELECT id FROM trading_sessions WHERE status = 'running' ORDER BY id";
+                let sql = "SELECT id FROM trading_sessions WHERE completed_at IS NULL ORDER BY id";
                 let rows = db.query(sql, &[]).await?;
                 let open: Result<Vec<SessionId>, StoreError> =
                     rows.into_iter().map(|mut row| row.get()).collect();
@@ -94,7 +94,7 @@ impl Store {
                 if sessions.is_empty() {
                     return Ok(Vec::new());
                 }
-                let sql = "SELECT id FROM trading_sessions WHERE status <> 'running' AND id IN (?)";
+                let sql = "SELECT id FROM trading_sessions WHERE completed_at IS NOT NULL AND id IN (?)";
                 Ok(by_key(db, sql, &sessions, |_| Ok(())).await?.into_keys().collect())
             }
             .boxed()
@@ -113,7 +113,7 @@ impl Store {
 
 async fn brief(db: &mut dyn Db, session: SessionId) -> Result<Option<SessionBrief>, StoreError> {
     let sql = "SELECT id, job_id, date, model, status, error, started_at, completed_at, input_tokens,
-        cached_tokens, output_tokens, cost_usd, estimated_calls,
+        cached_tokens, output_tokens, cost_usd, estimated_calls, unpriced_calls,
         (SELECT d.agent_hash FROM job_details d
             WHERE d.job_id = t.job_id AND d.date = t.date AND d.model = t.model),
         (SELECT m.session_id FROM chat_messages m WHERE m.job_id = t.job_id ORDER BY m.n LIMIT 1)
@@ -132,6 +132,7 @@ async fn brief(db: &mut dyn Db, session: SessionId) -> Result<Option<SessionBrie
             usage: Usage { input_tokens: row.get()?, cached_tokens: row.get()?, output_tokens: row.get()? },
             cost_usd: row.get()?,
             estimated_calls: row.get()?,
+            unpriced_calls: row.get()?,
         },
         agent_hash: row.get()?,
         chat: row.get()?,

@@ -71,15 +71,15 @@ async fn used(db: &mut dyn Db) -> Result<Used, StoreError> {
     let sql = "SELECT coalesce(sum(input_tokens + detached_input_tokens), 0),
         coalesce(sum(cached_tokens + detached_cached_tokens), 0),
         coalesce(sum(output_tokens + detached_output_tokens), 0),
-        coalesce(sum(estimated_calls + detached_estimated_calls), 0)
-        FROM trading_sessions";
-    let (usage, estimated_calls) = match db.row(sql, &[]).await? {
+        coalesce(sum(estimated_calls + detached_estimated_calls), 0),
+        coalesce(sum(unpriced_calls + detached_unpriced_calls), 0) FROM trading_sessions";
+    let (usage, estimated_calls, unpriced_calls) = match db.row(sql, &[]).await? {
         Some(mut row) => {
             let usage =
                 Usage { input_tokens: row.get()?, cached_tokens: row.get()?, output_tokens: row.get()? };
-            (usage, row.get()?)
+            (usage, row.get()?, row.get()?)
         }
-        None => (Usage::default(), 0),
+        None => (Usage::default(), 0, 0),
     };
     let sql = match db.backend() {
         Backend::Postgres => {
@@ -95,7 +95,7 @@ async fn used(db: &mut dyn Db) -> Result<Used, StoreError> {
     for mut row in db.query(sql, &[]).await? {
         cost_usd += row.get::<Decimal>()? + row.get::<Decimal>()?;
     }
-    Ok(Used { usage, cost_usd, estimated_calls })
+    Ok(Used { usage, cost_usd, estimated_calls, unpriced_calls })
 }
 
 pub(super) async fn schema_bytes(db: &mut dyn Db, schema: String) -> Result<u64, StoreError> {

@@ -51,10 +51,12 @@ pub struct Used {
     /// Tokens.
     #[serde(flatten)]
     pub usage: Usage,
-    /// USD, as far as prices are known.
+    /// USD, of the calls whose price is known.
     pub cost_usd: Decimal,
     /// Calls whose usage is not known, and is in the sums as an estimate.
     pub estimated_calls: u64,
+    /// Calls that used tokens and whose price nobody knows: with any, what was spent is unknown.
+    pub unpriced_calls: u64,
 }
 
 /// A job in a list.
@@ -246,13 +248,16 @@ fn day_counts(rows: Vec<(DayStatus, u64)>) -> DayCounts {
 }
 
 impl Used {
-    fn and(self, other: Self) -> Self {
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
         let mut usage = self.usage;
         usage += other.usage;
         Self {
             usage,
             cost_usd: self.cost_usd + other.cost_usd,
             estimated_calls: self.estimated_calls + other.estimated_calls,
+            unpriced_calls: self.unpriced_calls + other.unpriced_calls,
         }
     }
 }
@@ -261,9 +266,9 @@ impl Used {
 async fn used(db: &mut dyn Db, jobs: &[JobId]) -> Result<BTreeMap<JobId, (Used, Used)>, StoreError> {
     // Sessions of the same cost together: of house models that is all of them.
     let sql = "SELECT job_id, sum(input_tokens), sum(cached_tokens), sum(output_tokens), cost_usd,
-            sum(estimated_calls),
+            sum(estimated_calls), sum(unpriced_calls),
             sum(detached_input_tokens), sum(detached_cached_tokens), sum(detached_output_tokens),
-            detached_cost_usd, sum(detached_estimated_calls), count(*)
+            detached_cost_usd, sum(detached_estimated_calls), sum(detached_unpriced_calls), count(*)
         FROM trading_sessions WHERE job_id IN (?) GROUP BY job_id, cost_usd, detached_cost_usd";
     let rows = by_key(db, sql, jobs, |row| {
         let (mut own, mut summaries) = (read_used(row)?, read_used(row)?);
@@ -282,7 +287,8 @@ async fn used(db: &mut dyn Db, jobs: &[JobId]) -> Result<BTreeMap<JobId, (Used, 
 
 fn read_used(row: &mut Row) -> Result<Used, StoreError> {
     let usage = Usage { input_tokens: row.get()?, cached_tokens: row.get()?, output_tokens: row.get()? };
-    Ok(Used { usage, cost_usd: row.get()?, estimated_calls: row.get()? })
+    let cost_usd = row.get()?;
+    Ok(Used { usage, cost_usd, estimated_calls: row.get()?, unpriced_calls: row.get()? })
 }
 
 async fn job_details(db: &mut dyn Db, id: &JobId) -> Result<Option<JobDetails>, StoreError> {

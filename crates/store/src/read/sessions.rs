@@ -59,6 +59,8 @@ pub struct SessionView {
     pub status: DayStatus,
     /// Why it failed.
     pub error: Option<String>,
+    /// Metadata and provenance; `None` until it is closed.
+    pub metadata: Option<serde_json::Value>,
     /// Its summary.
     pub session_summary: Option<String>,
     /// Why it has none.
@@ -173,7 +175,7 @@ async fn sessions(
 ) -> Result<Page<SessionView>, StoreError> {
     let list = if conversation { WHOLE } else { SESSIONS };
     let mut statement = Statement::new(
-        "SELECT s.id, s.job_id, s.date, s.model, s.status, s.error, s.session_summary, s.summary_error,
+        "SELECT s.id, s.job_id, s.date, s.model, s.status, s.error, s.metadata, s.session_summary, s.summary_error,
          s.started_at, s.completed_at, s.total_messages FROM trading_sessions s WHERE 1 = 1",
     );
     let question = match &filter.q {
@@ -270,6 +272,7 @@ fn session(mut row: Row) -> Result<SessionView, StoreError> {
         agent: row.get()?,
         status: row.get()?,
         error: row.get()?,
+        metadata: row.get()?,
         session_summary: row.get()?,
         summary_error: row.get()?,
         started_at: row.get()?,

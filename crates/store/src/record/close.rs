@@ -7,7 +7,7 @@ use crate::error::StoreError;
 use crate::value::params;
 use papertape_core::id::ContentHash;
 use papertape_core::json;
-use papertape_core::record::{CloseSession, HoldingRow, StartingPosition};
+use papertape_core::record::{CloseSession, DayStatus, HoldingRow, StartingPosition};
 use serde_json::json;
 
 impl Applying<'_> {
@@ -104,6 +104,22 @@ impl Applying<'_> {
         self.head.closed = true;
         let event = json!({ "session": self.head.id, "agent": agent, "date": date, "status": close.status });
         self.fence.event(self.db, "progress", &event, at).await.map(drop)
+    }
+
+    /// The session stays open, and its model-day is failed until it is resumed.
+    pub(super) async fn fail_day(&mut self, error: &str) -> Result<(), StoreError> {
+        let (job, agent, date) = (self.head.job.clone(), self.head.agent.clone(), self.head.date);
+        let status = DayStatus::Failed;
+        let sql =
+            "UPDATE trading_sessions SET status = $1, error = $2 WHERE id = $3 AND completed_at IS NULL";
+        if self.db.execute(sql, params![status, error, self.head.id]).await? == 0 {
+            return Err(StoreError::inconsistent("a session that is closed cannot stop"));
+        }
+        let sql =
+            "UPDATE job_details SET status = $1, error = $2 WHERE job_id = $3 AND date = $4 AND model = $5";
+        self.db.execute(sql, params![status, error, &job, date, &agent]).await?;
+        let event = json!({ "session": self.head.id, "agent": agent, "date": date, "status": status });
+        self.fence.event(self.db, "progress", &event, self.commit.at).await.map(drop)
     }
 
     /// Puts the day's figures on the session's last row of `positions`, where there is one.

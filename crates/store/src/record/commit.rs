@@ -52,10 +52,11 @@ fn events(write: &Write) -> usize {
         Write::End(end) => {
             usize::from(end.class == Class::Guard) + end.implied.iter().map(implied::events).sum::<usize>()
         }
-        Write::Instructions { .. } | Write::Action(_) | Write::CloseSession(_) => 1,
+        Write::Instructions { .. } | Write::Action(_) | Write::FailDay { .. } | Write::CloseSession(_) => 1,
         Write::Text(_)
         | Write::Intent(_)
         | Write::Attempt { .. }
+        | Write::SendAgain { .. }
         | Write::Abandoned { .. }
         | Write::CloseScope { .. }
         | Write::Summary { .. }
@@ -97,6 +98,13 @@ impl Applying<'_> {
             Write::Text(_) => Ok(()),
             Write::Intent(intent) => self.intent(intent).await,
             Write::Attempt { path, ended, next } => self.attempt(path, ended, *next).await,
+            Write::SendAgain { path, attempt } => {
+                let step = self.find(path).await?.filter(|step| step.is_open);
+                let step =
+                    step.ok_or_else(|| StoreError::inconsistent(format!("there is no open step {path}")))?;
+                self.send(step.id, *attempt).await
+            }
+            Write::FailDay { error } => self.fail_day(error).await,
             Write::End(end) => self.end(end).await,
             Write::Abandoned { step, reused_from } => self.abandoned(step, reused_from).await,
             Write::CloseScope { scope } => self.close_scope(scope).await,

@@ -26,6 +26,7 @@ pub(super) struct Head {
     usage: Usage,
     cost_usd: Decimal,
     estimated_calls: u64,
+    unpriced_calls: i64,
     detached: bool,
     changed: bool,
 }
@@ -49,10 +50,10 @@ impl Head {
         let sql = if detached {
             "SELECT job_id, model, date, completed_at, next_message, detached_length, detached_head,
              detached_input_tokens, detached_cached_tokens, detached_output_tokens, detached_cost_usd,
-             detached_estimated_calls FROM trading_sessions WHERE id = $1"
+             detached_estimated_calls, detached_unpriced_calls FROM trading_sessions WHERE id = $1"
         } else {
             "SELECT job_id, model, date, completed_at, next_message, chain_length, chain_head,
-             input_tokens, cached_tokens, output_tokens, cost_usd, estimated_calls
+             input_tokens, cached_tokens, output_tokens, cost_usd, estimated_calls, unpriced_calls
              FROM trading_sessions WHERE id = $1"
         };
         let mut row = db
@@ -75,6 +76,7 @@ impl Head {
             usage: Usage { input_tokens: row.get()?, cached_tokens: row.get()?, output_tokens: row.get()? },
             cost_usd: row.get()?,
             estimated_calls: row.get()?,
+            unpriced_calls: row.get()?,
             detached,
             changed: false,
         };
@@ -111,6 +113,7 @@ impl Head {
             self.estimated_calls += u64::from(estimate.is_some());
             self.changed = true;
         }
+        self.unpriced_calls += i64::from(attempt.is_unpriced());
         if let Some(cost) = attempt.cost_usd.or(estimate.and_then(|estimate| estimate.cost_usd)) {
             self.cost_usd += cost;
             self.changed = true;
@@ -125,11 +128,12 @@ impl Head {
         let sql = if self.detached {
             "UPDATE trading_sessions SET next_message = $1, detached_length = $2, detached_head = $3,
              detached_input_tokens = $4, detached_cached_tokens = $5, detached_output_tokens = $6,
-             detached_cost_usd = $7, detached_estimated_calls = $8 WHERE id = $9"
+             detached_cost_usd = $7, detached_estimated_calls = $8, detached_unpriced_calls = $9
+             WHERE id = $10"
         } else {
             "UPDATE trading_sessions SET next_message = $1, chain_length = $2, chain_head = $3,
-             input_tokens = $4, cached_tokens = $5, output_tokens = $6, cost_usd = $7, estimated_calls = $8
-             WHERE id = $9"
+             input_tokens = $4, cached_tokens = $5, output_tokens = $6, cost_usd = $7, estimated_calls = $8,
+             unpriced_calls = $9 WHERE id = $10"
         };
         db.execute(
             sql,
@@ -142,6 +146,7 @@ impl Head {
                 self.usage.output_tokens,
                 self.cost_usd,
                 self.estimated_calls,
+                self.unpriced_calls,
                 self.id
             ],
         )

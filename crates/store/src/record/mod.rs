@@ -136,6 +136,12 @@ pub(crate) fn port<T: Send + 'static>(
 async fn open_session(db: &mut dyn Db, lease: &Lease, new: &NewSession) -> Result<OpenedSession, StoreError> {
     let mut fence = Fence::take(db, lease, 1).await?;
     if let Some(found) = find_session(db, &lease.job, &new.agent, new.date).await? {
+        if found.ended.is_none() {
+            // It may have stopped on something that had to be fixed.
+            let sql = "UPDATE trading_sessions SET status = 'running', error = NULL
+                WHERE id = $1 AND status <> 'running'";
+            db.execute(sql, params![found.id]).await?;
+        }
         if found.ended.is_none() && day_runs(db, lease, new).await? {
             progress(db, &mut fence, found.id, new).await?;
         }
@@ -193,8 +199,10 @@ async fn find_session(
 }
 
 const TAPE: &str = "SELECT s.path, s.class, s.digest, s.request_ref, s.state, s.outcome_kind, s.outcome_ref,
-        (SELECT coalesce(max(a.attempt), 0) FROM step_attempts a WHERE a.step_id = s.id), s.hash, t.body,
-        t.encoding,
+        (SELECT coalesce(max(a.attempt), 0) FROM step_attempts a WHERE a.step_id = s.id), s.hash,
+        CASE WHEN s.state = 'intent' AND NOT EXISTS
+            (SELECT 1 FROM step_attempts a WHERE a.step_id = s.id AND a.ended_at IS NULL) THEN 1 ELSE 0 END,
+        t.body, t.encoding,
         CASE WHEN s.state = 'intent' THEN (SELECT count(*) FROM step_attempts a
             WHERE a.step_id = s.id AND a.error = 'interrupted') ELSE 0 END
     FROM steps s
@@ -206,7 +214,7 @@ fn tape_row(mut row: Row) -> Result<TapeRow, StoreError> {
     let (path, class, digest, request_ref) = (row.get()?, row.get()?, row.get()?, row.get()?);
     let state: String = row.get()?;
     let outcome_kind: Option<OutcomeKind> = row.get()?;
-    let (outcome_ref, attempts, hash) = (row.get()?, row.get()?, row.get()?);
+    let (outcome_ref, attempts, hash, has_ended) = (row.get()?, row.get()?, row.get()?, row.get()?);
     let (body, encoding): (Option<String>, Option<i64>) = (row.get()?, row.get()?);
     let interrupted = row.get()?;
     let outcome = body
@@ -230,6 +238,7 @@ fn tape_row(mut row: Row) -> Result<TapeRow, StoreError> {
         attempts,
         hash,
         interrupted,
+        has_ended,
         implied,
     })
 }
@@ -293,8 +302,8 @@ async fn unsummarised(db: &mut dyn Db, job: &JobId) -> Result<Vec<Unsummarised>,
 
 async fn spent(db: &mut dyn Db, job: &JobId) -> Result<Vec<Spent>, StoreError> {
     let sql = "SELECT model, date, input_tokens, cached_tokens, output_tokens, cost_usd, estimated_calls,
-        detached_input_tokens, detached_cached_tokens, detached_output_tokens, detached_cost_usd,
-        detached_estimated_calls
+        unpriced_calls, detached_input_tokens, detached_cached_tokens, detached_output_tokens,
+        detached_cost_usd, detached_estimated_calls, detached_unpriced_calls
         FROM trading_sessions WHERE job_id = $1 ORDER BY model, date";
     let mut all = Vec::new();
     for mut row in db.query(sql, params![job]).await? {
@@ -303,9 +312,10 @@ async fn spent(db: &mut dyn Db, job: &JobId) -> Result<Vec<Spent>, StoreError> {
             let usage =
                 Usage { input_tokens: row.get()?, cached_tokens: row.get()?, output_tokens: row.get()? };
             let cost_usd: Decimal = row.get()?;
-            let estimated_calls = row.get()?;
+            let (estimated_calls, unpriced_calls) = (row.get()?, row.get()?);
             if usage != Usage::default() || !cost_usd.is_zero() {
-                all.push(Spent { agent: agent.clone(), date, detached, usage, cost_usd, estimated_calls });
+                let agent = agent.clone();
+                all.push(Spent { agent, date, detached, usage, cost_usd, estimated_calls, unpriced_calls });
             }
         }
     }

@@ -68,6 +68,8 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("trading_sessions.detached_cost_usd", "usage"),
     ("trading_sessions.estimated_calls", "usage"),
     ("trading_sessions.detached_estimated_calls", "usage"),
+    ("trading_sessions.unpriced_calls", "usage"),
+    ("trading_sessions.detached_unpriced_calls", "usage"),
     ("session_instructions.n", "the number of an event"),
     ("steps.lease_epoch", "the queue's"),
     ("steps.input_tokens", "usage"),

@@ -101,7 +101,7 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
                     </td>
                   )
                 })}
-                <td>{result && <QualityShare full={result.full_research.days} total={result.full_research.total_days} />}</td>
+                <td>{result && <QualityShare full={result.full_research.days} total={result.full_research.total_days} first={result.provenance.reasons[0]} />}</td>
               </tr>
             )
           })}

@@ -10,6 +10,7 @@ import { symbolsOf } from '@/shared/symbols'
 import { useTitle } from '@/shared/title'
 import { Icon } from '@/shared/ui/icons'
 import { HouseTag, StatusMark, Tabs, Tag } from '@/shared/ui/parts'
+import { JobQualityTag, useCost } from '@/shared/ui/quality'
 import { Empty, Failed, Loading, Note } from '@/shared/ui/states'
 import { isMissing } from '@/shared/missing'
 import { JobLogPanel } from '../joblog/JobLogPanel'
@@ -138,8 +139,9 @@ interface HeadProps {
 function Head({ job, line, stopping, onBranch }: HeadProps) {
   const t = useText()
   const format = useFormat()
+  const cost = useCost()
   const simulation = job.simulation
-  const { total_model_days: total, completed, skipped, failed } = job.progress
+  const { total_model_days: total, completed, skipped } = job.progress
   return (
     <div className="page-head">
       <div className="grow">
@@ -156,7 +158,7 @@ function Head({ job, line, stopping, onBranch }: HeadProps) {
           <StatusMark status={job.status} />
           {line === 'live' && <span className="live">{t('live.on')}</span>}
           <span className="tnum">{t('runs.days.of', { done: completed + skipped, total })}</span>
-          {failed > 0 && <Tag kind="bad">{t('runs.failed', { count: failed })}</Tag>}
+          <JobQualityTag quality={job.quality} />
           <span
             className="tnum"
             title={job.usage.estimated_calls > 0 ? t('run.estimated', { count: job.usage.estimated_calls }) : undefined}
@@ -165,7 +167,7 @@ function Head({ job, line, stopping, onBranch }: HeadProps) {
             {t('run.usage', {
               input: format.compact(job.usage.input_tokens),
               output: format.compact(job.usage.output_tokens),
-              cost: format.cost(job.usage.cost_usd),
+              cost: cost(job.usage),
             })}
           </span>
           {job.total_duration_seconds != null && <span className="tnum">{format.duration(job.total_duration_seconds)}</span>}

@@ -11,7 +11,7 @@ import { symbolsOf } from '@/shared/symbols'
 import { useNow } from '@/shared/now'
 import { HouseTag, StatusMark, Tag } from '@/shared/ui/parts'
 import { UnverifiedTag } from '@/shared/ui/pointInTime'
-import { QualityShare } from '@/shared/ui/quality'
+import { JobQualityTag, QualityShare, useCost } from '@/shared/ui/quality'
 
 export function RunGroup({ job }: { job: Job }) {
   const results = useQuery({
@@ -38,6 +38,7 @@ function Head({ job }: { job: Job }) {
   const t = useText()
   const format = useFormat()
   const now = useNow()
+  const cost = useCost()
   const simulation = job.simulation
   const { total_model_days: total, completed, failed, skipped } = job.progress
   return (
@@ -74,13 +75,13 @@ function Head({ job }: { job: Job }) {
         ) : (
           <span className="tnum second nowrap">{t('runs.days', { total })}</span>
         )}
-        {failed > 0 && <Tag kind="bad">{t('runs.failed', { count: failed })}</Tag>}
+        <JobQualityTag quality={job.quality} />
         <span
           className="tnum second nowrap"
           title={job.usage.estimated_calls > 0 ? t('run.estimated', { count: job.usage.estimated_calls }) : t('runs.cost')}
         >
           {job.usage.estimated_calls > 0 && '~'}
-          {format.cost(job.usage.cost_usd)}
+          {cost(job.usage)}
         </span>
         <time className="quiet nowrap" dateTime={job.created_at} title={format.instant(job.created_at)}>
           {format.ago(job.created_at, now)}
@@ -131,7 +132,7 @@ function AgentRow({ job, name, isLlm, result, busy }: AgentRowProps) {
         {result ? format.ratio(metrics?.sharpe) : wait}
       </span>
       <span role="cell" className="row">
-        {result && <QualityShare full={result.full_research.days} total={result.full_research.total_days} />}
+        {result && <QualityShare full={result.full_research.days} total={result.full_research.total_days} first={result.provenance.reasons[0]} />}
         <UnverifiedTag provenance={result?.provenance} />
       </span>
     </div>

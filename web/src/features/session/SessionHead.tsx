@@ -10,7 +10,7 @@ import { isTyping } from '@/shared/keys'
 import { Icon } from '@/shared/ui/icons'
 import { Figure, HouseTag, StatusMark, Tag } from '@/shared/ui/parts'
 import { UnverifiedTag } from '@/shared/ui/pointInTime'
-import { QualityTag, qualityOf } from '@/shared/ui/quality'
+import { Books, QualityTag, qualityOf } from '@/shared/ui/quality'
 
 interface Props {
   job: Job
@@ -64,6 +64,11 @@ export function SessionHead({ job, status, date, model, session, day, line }: Pr
           {session?.completed_at && <span className="tnum">{format.duration((Date.parse(session.completed_at) - Date.parse(session.started_at)) / 1000)}</span>}
         </div>
         {head.data && head.data.decisions.length > 0 && <Decisions head={head.data} jobId={job.job_id} />}
+        {session && (
+          <p>
+            <Books books={session.books} />
+          </p>
+        )}
         {session?.session_summary && <p className="session-summary">{session.session_summary}</p>}
         {!session?.session_summary && session?.summary_error && <p className="quiet">{t('session.no.summary', { why: session.summary_error })}</p>}
       </div>

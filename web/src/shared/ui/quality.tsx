@@ -1,7 +1,7 @@
 // Research quality, in a word: what degraded stands out, what is full stays quiet.
-import type { DataQuality, Research } from '@/server/types'
+import type { BooksFacts, DataQuality, DegradedDay, JobQuality, Research, Usage } from '@/server/types'
 import { useFormat } from '../format'
-import { useText } from '../i18n'
+import { type Translate, useText } from '../i18n'
 import { useReasons } from '../i18n/codes'
 import { Tag } from './parts'
 
@@ -16,20 +16,90 @@ export function QualityTag({ quality }: { quality: DataQuality | null | undefine
   }
   const why = (quality.reason_codes ?? []).map((code) => `${reasons.whole(code)} (${code})`).join('; ')
   return (
-    <Tag kind="warn" title={why}>
-      {quality.state === 'research_degraded' ? t('quality.research') : t('quality.node')}
+    <Tag kind={quality.state === 'failed' ? 'bad' : 'warn'} title={why}>
+      {stateText(quality.state, t)}
     </Tag>
   )
 }
 
-/** How many of the days are of full research. */
-export function QualityShare({ full, total }: { full: number; total: number }) {
+/** A state of quality in words. */
+export function stateText(state: string, t: Translate): string {
+  switch (state) {
+    case 'ok':
+      return t('quality.full')
+    case 'research_degraded':
+      return t('quality.research')
+    case 'no_decision':
+      return t('quality.undecided')
+    case 'failed':
+      return t('quality.failed')
+    default:
+      return t('quality.node')
+  }
+}
+
+/** How many of a job's model-days are degraded, with the first reason. Nothing where none is. */
+export function JobQualityTag({ quality }: { quality: JobQuality }) {
   const t = useText()
   const format = useFormat()
+  const reasons = useReasons()
+  const { first, degraded_days: degraded, failed_days: failed } = quality
+  if (!first) return null
+  const title = t('quality.first', {
+    degraded,
+    failed,
+    model: first.model,
+    date: format.day(first.date),
+    state: stateText(first.state, t),
+    reason: first.reason ? reasons.whole(first.reason) : '–',
+  })
+  return (
+    <>
+      {failed > 0 && (
+        <Tag kind="bad" title={title}>
+          {t('runs.failed', { count: failed })}
+        </Tag>
+      )}
+      {degraded > 0 && (
+        <Tag kind="warn" title={title}>
+          {t('quality.degraded.days', { count: degraded })}
+        </Tag>
+      )}
+    </>
+  )
+}
+
+/** What the books say beside a summary. */
+export function Books({ books }: { books: BooksFacts }) {
+  const t = useText()
+  const { orders, fills, rejections } = books
+  return (
+    <span className="second tnum" title={t('books.title')}>
+      {orders === 0 && fills === 0 ? t('books.none') : t('books.facts', { orders, fills, rejections })}
+    </span>
+  )
+}
+
+/** What models cost, or that nobody knows. */
+export function useCost(): (usage: Usage) => string {
+  const t = useText()
+  const format = useFormat()
+  return (usage) => {
+    if (usage.cost_usd != null) return format.cost(usage.cost_usd)
+    return usage.priced_cost_usd > 0 ? t('cost.unknown.over', { known: format.cost(usage.priced_cost_usd) }) : t('cost.unknown')
+  }
+}
+
+/** How many of the days are of full research, with the first reason why others are not. */
+export function QualityShare({ full, total, first }: { full: number; total: number; first?: DegradedDay | undefined }) {
+  const t = useText()
+  const format = useFormat()
+  const reasons = useReasons()
+  const why = first && `${format.day(first.date)}, ${stateText(first.state, t)}: ${first.reason ? reasons.whole(first.reason) : '–'}`
   if (total === 0) return null
   if (full === total) return <span className="second nowrap">{t('quality.all')}</span>
   return (
-    <Tag kind="warn" title={t('quality.share.title', { full, total })}>
+    <Tag kind="warn" title={[t('quality.share.title', { full, total }), why].filter(Boolean).join(' ')}>
       {t('quality.share', { full, total, percent: format.percent(full / total, 0) })}
     </Tag>
   )

@@ -126,7 +126,7 @@ fn print(rows: &[Row]) -> Result<()> {
             percent(row.total_return),
             percent(row.max_drawdown),
             count(row.trades),
-            row.cost_usd.map_or_else(|| "-".to_owned(), |cost| format!("${cost:.4}")),
+            row.cost_usd.map_or_else(|| "unknown".to_owned(), |cost| format!("${cost:.4}")),
             count(row.reflections),
             count(row.reflections_used),
             row.job_id.clone(),

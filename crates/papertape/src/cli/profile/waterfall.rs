@@ -92,6 +92,14 @@ fn foot(out: &mut String, trace: &Trace, look: Look) {
         count => format!("; ! marks {count} of {} events as degraded", summary.event_count),
     };
     let _ = writeln!(out, "{}", clean(&format!("research {status}{reason}{degraded}")));
+    if !trace.open_nodes.is_empty() {
+        let open = trace
+            .open_nodes
+            .iter()
+            .map(|open| format!("{} (since {})", open.node, time(open.start_at * 1000.0)));
+        let _ =
+            writeln!(out, "{}", clean(&format!("open at the end: {}", open.collect::<Vec<_>>().join(", "))));
+    }
     if summary.reused_steps > 0 {
         let _ = writeln!(
             out,

@@ -2,14 +2,14 @@
 
 use super::super::node_times::NodeTimes;
 use super::super::reasoning::message;
-use super::super::{Configs, MessageAnswer, ViewError, number};
+use super::super::{BooksFacts, Configs, DayQualityAnswer, MessageAnswer, ViewError, number};
 use super::account::{self, FinancingAnswer, InsolvencyAnswer, PendingOrderAnswer, PositionSnapshotAnswer};
 use super::load::{Chosen, chain, chosen, sessions};
 use super::recorded::{RecordedAnswer, recorded};
 use super::{DoneBefore, PointInTimeReason, ReasoningLevel, point_in_time, trades};
 use crate::app::App;
 use papertape_core::id::{JobId, Symbol};
-use papertape_core::provenance::{DataQuality, Degradation, Research, SampleQuality, extract};
+use papertape_core::provenance::{DataQuality, DayQuality, Degradation, Research, SampleQuality, extract};
 use papertape_core::record::{DayStatus, OrderRow, PositionRow};
 use papertape_core::time::Date;
 use papertape_store::{OrderPlace, PageRequest, Placed, ResultFilter, SessionFilter, SessionResult};
@@ -52,6 +52,10 @@ pub struct DayResult {
     pub insolvent: Option<InsolvencyAnswer>,
     /// At the close.
     pub final_position: Option<FinalPosition>,
+    /// What the books say of the day, beside any summary.
+    pub books: BooksFacts,
+    /// How the day came about, in a few words; `null` while it is not over.
+    pub quality: Option<DayQualityAnswer>,
     /// How the research came about.
     pub provenance: Provenance,
     /// About the session.
@@ -213,7 +217,7 @@ pub struct Provenance {
     /// Why it is `unverified`; absent where it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub point_in_time_reason: Option<PointInTimeReason>,
-    /// `state` is `ok`, `research_degraded`, `node_degraded` or `failed`; `reason_codes` says why;
+    /// `state` is `ok`, `research_degraded`, `node_degraded`, `no_decision` or `failed`; `reason_codes` says why;
     /// `sources_missing` names what could not be asked, which degrades nothing.
     #[schema(value_type = Option<Object>)]
     pub data_quality: Option<DataQuality>,
@@ -351,7 +355,11 @@ async fn result(
     let config = configs.of(app, &session.job).await?;
     let continued = config.and_then(|config| config.done_until(&session.agent));
     let is_llm = config.and_then(|config| super::super::is_llm(config, &session.agent));
+    let counts = app.store.order_counts(&[session.id]).await?;
+    let quality = DayQuality::of(session.status, session.error.as_deref(), session.metadata.as_ref());
     Ok(DayResult {
+        books: BooksFacts::of(counts.get(&session.id), trades.len()),
+        quality: quality.map(DayQualityAnswer::from),
         date: session.date,
         model: session.agent.to_string(),
         job_id: session.job.to_string(),

@@ -1,12 +1,15 @@
 //! The head of one session: who, when, what was decided, what it came to, and its neighbours; without what
 //! was said.
 
-use super::super::{Configs, Deployment, UsageSummary, ViewError, is_llm, number};
+use super::super::{
+    BooksFacts, Configs, DayQualityAnswer, Deployment, UsageSummary, ViewError, is_llm, number,
+};
 use super::account::{self, InsolvencyAnswer};
 use super::day::{Provenance, provenance};
 use super::point_in_time;
 use super::trades;
 use crate::app::App;
+use papertape_core::provenance::DayQuality;
 use papertape_core::record::{DayStatus, SessionId};
 use papertape_core::time::{Date, Timestamp};
 use rust_decimal::Decimal;
@@ -56,6 +59,10 @@ pub struct SessionHeadAnswer {
     pub trades: usize,
     /// Orders that were refused or expired.
     pub rejections: usize,
+    /// What the books say of the day, beside the summary.
+    pub books: BooksFacts,
+    /// How the day came about, in a few words; `null` while it is not over.
+    pub quality: Option<DayQualityAnswer>,
     /// How the research came about.
     pub provenance: Provenance,
     /// The same agent's session before, in the same job.
@@ -112,6 +119,9 @@ pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadAnswer, 
         books.get(name)?.as_str()?.parse::<Decimal>().ok().map(number)
     };
     let is_refused = |status: &str| matches!(status, "rejected" | "expired");
+    let fills = result.positions.iter().filter(|row| trades::is_fill(&row.action_type)).count();
+    let counts = app.store.order_counts(&[id]).await?;
+    let quality = DayQuality::of(result.status, result.error.as_deref(), metadata);
     let beside = |at: usize| neighbours[at].map(|(id, date)| NeighbourAnswer { session_id: id.0, date });
     Ok(SessionHeadAnswer {
         session_id: session,
@@ -125,19 +135,15 @@ pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadAnswer, 
         session_summary: result.session_summary.clone(),
         started_at: brief.started_at,
         completed_at: brief.completed_at,
-        usage: UsageSummary {
-            input_tokens: brief.used.usage.input_tokens,
-            cached_tokens: brief.used.usage.cached_tokens,
-            output_tokens: brief.used.usage.output_tokens,
-            cost_usd: number(brief.used.cost_usd),
-            estimated_calls: brief.used.estimated_calls,
-        },
+        usage: UsageSummary::of(brief.used),
         decisions: decisions(metadata),
         profit: figure("daily_profit"),
         return_pct: figure("daily_return_pct"),
         portfolio_value: result.portfolio_value.map(|value| number(value.0)),
         insolvent: account::insolvent(metadata),
-        trades: result.positions.iter().filter(|row| trades::is_fill(&row.action_type)).count(),
+        trades: fills,
+        books: BooksFacts::of(counts.get(&id), fills),
+        quality: quality.map(DayQualityAnswer::from),
         rejections: result.orders.iter().filter(|order| is_refused(&order.status)).count(),
         provenance: Provenance { point_in_time_reason, ..provenance(metadata) },
         previous: beside(0),

@@ -5,7 +5,7 @@
 //! and a lease is another epoch; of a job that may be written nothing is kept. So nothing stale is ever
 //! found, whoever has written.
 
-use super::super::ViewError;
+use super::super::{DegradedDayAnswer, ViewError};
 use super::range::{DailyPortfolioValue, RangeResult};
 use super::{BaselineResult, ValueAtClose};
 use crate::app::App;
@@ -107,7 +107,12 @@ fn size(result: &RangeResult) -> usize {
     ALL_ELSE
         + result.daily_portfolio_values.len() * day
         + result.provenance.degraded_days.len() * size_of::<Date>()
+        + result.provenance.reasons.iter().map(reason).sum::<usize>()
         + baselines.map_or(0, |both| beside(&both.buy_and_hold) + beside(&both.equal_weight))
+}
+
+fn reason(day: &DegradedDayAnswer) -> usize {
+    size_of::<DegradedDayAnswer>() + day.model.len() + day.reason.as_ref().map_or(0, String::len)
 }
 
 #[cfg(test)]
@@ -160,6 +165,7 @@ mod tests {
                 point_in_time_reason: None,
                 failed_days: Vec::new(),
                 degraded_days: Vec::new(),
+                reasons: Vec::new(),
             },
             baselines: None,
             reasoning: None,

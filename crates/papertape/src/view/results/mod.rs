@@ -10,6 +10,7 @@ mod point_in_time;
 mod range;
 mod recorded;
 mod researched;
+mod said;
 mod trades;
 
 pub use account::{FinancingAnswer, InsolvencyAnswer, PendingOrderAnswer, PositionSnapshotAnswer};
@@ -21,14 +22,13 @@ pub use day::{
 pub use head::{DecisionAnswer, NeighbourAnswer, SessionHeadAnswer, session_head};
 pub use kept::KeptResults;
 pub use point_in_time::PointInTimeReason;
-pub use range::{
-    DailyPortfolioValue, DoneBefore, FullResearch, Metrics, RangeProvenance, RangeReasoning, RangeResult,
-    Span,
-};
+pub use range::{DailyPortfolioValue, DoneBefore, FullResearch, Metrics, RangeProvenance, RangeResult, Span};
 pub use recorded::{RecordedAnswer, RecordedDifference, RecordedRefusal};
+pub use said::RangeReasoning;
 
 pub(super) use researched::Researched;
 pub(crate) use researched::is_full_research;
+pub(super) use trades::is_fill;
 
 use super::{Configs, Deployment, ViewError, plain};
 use crate::app::App;

@@ -1,9 +1,10 @@
 //! One model's range of days, and its figures.
 
-use super::super::{Configs, MessageAnswer, ViewError, number, reasoning::message};
+use super::super::{Configs, DegradedDayAnswer, ViewError, number};
 use super::account::{self, InsolvencyAnswer};
 use super::kept::Key;
 use super::load::{self, Chosen, chain, chosen};
+use super::said::{RangeReasoning, conversations, summaries};
 use super::{
     Baselines, PointInTimeReason, ReasoningLevel, Researched, baseline::Beside, point_in_time, trades,
 };
@@ -13,13 +14,13 @@ use papertape_core::id::{AgentName, JobId};
 use papertape_core::market::Dataset;
 use papertape_core::metric::{DayValue, PeriodInput, PeriodMetrics, TradedAmount, period_metrics};
 use papertape_core::money::Money;
+use papertape_core::provenance::DayQuality;
 use papertape_core::record::DayStatus;
 use papertape_core::time::Date;
-use papertape_store::{ClosedDay, PageRequest, ResultFilter, SessionFilter};
+use papertape_store::{ClosedDay, ResultFilter};
 use rust_decimal::Decimal;
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
@@ -167,6 +168,8 @@ pub struct RangeProvenance {
     pub failed_days: Vec<Date>,
     /// Days that were not of full research, the failed ones among them.
     pub degraded_days: Vec<Date>,
+    /// The same days, each with its state and first reason.
+    pub reasons: Vec<DegradedDayAnswer>,
 }
 
 /// First and last day.
@@ -176,20 +179,6 @@ pub struct Span {
     pub start_date: Date,
     /// The last day.
     pub end_date: Date,
-}
-
-/// What was said on one day of a range.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct RangeReasoning {
-    /// The trading day.
-    pub date: Date,
-    /// The session.
-    pub session_id: i64,
-    /// Its summary.
-    pub session_summary: Option<String>,
-    /// Every message; absent unless asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub conversation: Option<Vec<MessageAnswer>>,
 }
 
 impl From<PeriodMetrics> for Metrics {
@@ -230,10 +219,11 @@ impl From<PeriodMetrics> for Metrics {
 }
 
 /// A closed day.
-struct Closed {
-    day: ClosedDay,
+pub(super) struct Closed {
+    pub(super) day: ClosedDay,
     figures: Figures,
     is_full: bool,
+    quality: Option<DayQuality>,
     /// Of a day that is unverified, what of its metadata says why.
     unverified: Option<Value>,
 }
@@ -309,7 +299,8 @@ async fn close(app: &App, day: ClosedDay) -> Result<Closed, ViewError> {
         closed_pnl: fills.iter().filter_map(|filled| filled.closed_pnl).collect(),
     };
     let unverified = (!researched.is_verified()).then(|| researched.point_in_time());
-    Ok(Closed { figures, is_full: researched.is_full(), unverified, day })
+    let quality = researched.quality(day.status, day.error.as_deref());
+    Ok(Closed { figures, is_full: researched.is_full(), quality, unverified, day })
 }
 
 async fn result(
@@ -322,7 +313,7 @@ async fn result(
 ) -> Result<RangeResult, ViewError> {
     let said = match level {
         ReasoningLevel::None => None,
-        ReasoningLevel::Summary => Some(days.iter().map(|day| said(&day.day)).collect()),
+        ReasoningLevel::Summary => Some(summaries(app, &days).await?),
         ReasoningLevel::Full => Some(conversations(app, &days).await?),
     };
     let (first, last) = (&days[0], &days[days.len() - 1]);
@@ -373,10 +364,16 @@ async fn result(
             point_in_time_reason,
             failed_days: those(|day| day.day.status == DayStatus::Failed),
             degraded_days: those(|day| !day.is_full),
+            reasons: days.iter().filter(|day| !day.is_full).filter_map(reason).collect(),
         },
         baselines,
         reasoning: said,
     })
+}
+
+fn reason(day: &Closed) -> Option<DegradedDayAnswer> {
+    let quality = day.quality.clone()?;
+    Some(DegradedDayAnswer::of(day.day.date, day.day.agent.as_str(), quality))
 }
 
 fn at_close(day: &Closed) -> DailyPortfolioValue {
@@ -424,40 +421,6 @@ fn metrics(days: &[&Figures], days_a_year: u16) -> Metrics {
         days_a_year,
     };
     period_metrics(&input).into()
-}
-
-fn said(day: &ClosedDay) -> RangeReasoning {
-    RangeReasoning {
-        date: day.date,
-        session_id: day.id.0,
-        session_summary: day.session_summary.clone(),
-        conversation: None,
-    }
-}
-
-async fn conversations(app: &App, days: &[Closed]) -> Result<Vec<RangeReasoning>, ViewError> {
-    let mut all: Vec<RangeReasoning> = days.iter().map(|day| said(&day.day)).collect();
-    let jobs: BTreeSet<(&JobId, &AgentName)> =
-        days.iter().map(|day| (&day.day.job, &day.day.agent)).collect();
-    for (job, agent) in jobs {
-        let filter =
-            SessionFilter { job: Some(job.clone()), agent: Some(agent.clone()), ..SessionFilter::default() };
-        let mut request = PageRequest::default();
-        loop {
-            let page = app.store.sessions(&filter, true, &request).await?;
-            for view in page.items {
-                if let Some(entry) = all.iter_mut().find(|entry| entry.session_id == view.id.0) {
-                    entry.conversation =
-                        view.conversation.map(|said| said.into_iter().map(message).collect());
-                }
-            }
-            match page.next {
-                Some(cursor) => request = PageRequest::after(0, &cursor),
-                None => break,
-            }
-        }
-    }
-    Ok(all)
 }
 
 #[cfg(test)]

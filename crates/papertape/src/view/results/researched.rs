@@ -1,7 +1,8 @@
 //! What a day's research was like, from a session's metadata as it stands in the record: the few keys that
 //! say so are read and the rest is skipped, since of a long run there are tens of thousands.
 
-use papertape_core::provenance::{SampleQuality, extract};
+use papertape_core::provenance::{DayQuality, SampleQuality, extract};
+use papertape_core::record::DayStatus;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -44,8 +45,17 @@ impl Researched {
 
     /// Was it a day of full research?
     pub(in crate::view) fn is_full(&self) -> bool {
-        let known = self.is_known.then(|| serde_json::to_value(self).ok()).flatten();
+        let known = self.known();
         known.is_some_and(|known| extract(&known).sample_quality() == SampleQuality::FullResearch)
+    }
+
+    /// How the day came about.
+    pub(in crate::view) fn quality(&self, status: DayStatus, error: Option<&str>) -> Option<DayQuality> {
+        DayQuality::of(status, error, self.known().as_ref())
+    }
+
+    fn known(&self) -> Option<Value> {
+        self.is_known.then(|| serde_json::to_value(self).ok()).flatten()
     }
 
     /// Is it known that the agent saw nothing but the market view?

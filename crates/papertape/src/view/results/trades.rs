@@ -72,7 +72,7 @@ pub(super) async fn fills(
 }
 
 /// Does such a row say that something was traded?
-pub(super) fn is_fill(action: &str) -> bool {
+pub(in crate::view) fn is_fill(action: &str) -> bool {
     is_ordered(action) || is_forced(action)
 }
 

@@ -1,0 +1,58 @@
+//! How a model-day came about, in the few words that every reader shows.
+
+use super::{QualityState, extract};
+use crate::record::DayStatus;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// How a model-day came about. Every reader (results, jobs, conversations, the command line, the pages) has
+/// these facts from here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DayQuality {
+    /// In a word.
+    pub state: QualityState,
+    /// The first reason in the order of the graph, or why the day failed; `None` of a day that is `ok`.
+    pub reason: Option<String>,
+}
+
+impl DayQuality {
+    /// Of a model-day with its session's status, error and metadata. `None` while it is not over.
+    #[must_use]
+    pub fn of(status: DayStatus, error: Option<&str>, metadata: Option<&Value>) -> Option<Self> {
+        let known = metadata.map(extract);
+        if status == DayStatus::Failed {
+            let codes = known.map(|known| known.data_quality.reason_codes).unwrap_or_default();
+            let reason = error.map(str::to_owned).or_else(|| codes.into_iter().next());
+            return Some(Self { state: QualityState::Failed, reason });
+        }
+        let known = known?;
+        let reason = known.data_quality.reason_codes.first().cloned();
+        let reason = reason.or_else(|| known.research.as_ref()?.degraded_reason.clone());
+        let reason = reason.or_else(|| known.degradations.first().map(|first| first.reason.clone()));
+        let state = match known.data_quality.state {
+            // A document that calls itself whole and is not.
+            QualityState::Ok if known.is_degraded() => QualityState::NodeDegraded,
+            state => state,
+        };
+        Some(Self { reason: reason.filter(|_| state != QualityState::Ok), state })
+    }
+
+    /// Did the day fail?
+    #[must_use]
+    pub fn is_failed(&self) -> bool {
+        self.state == QualityState::Failed
+    }
+
+    /// Is the day over, and less than it was to be?
+    #[must_use]
+    pub fn is_degraded(&self) -> bool {
+        !matches!(self.state, QualityState::Ok | QualityState::Failed)
+    }
+
+    /// The state and its reason on one line: `research_degraded: bull_researcher_timeout`.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let state = self.state.as_str();
+        self.reason.as_ref().map_or_else(|| state.to_owned(), |reason| format!("{state}: {reason}"))
+    }
+}

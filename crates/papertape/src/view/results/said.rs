@@ -1,0 +1,70 @@
+//! What was said on the days of a range, and what the books say beside it.
+
+use super::super::{BooksFacts, MessageAnswer, ViewError, reasoning::message};
+use super::range::Closed;
+use crate::app::App;
+use papertape_core::id::{AgentName, JobId};
+use papertape_core::record::SessionId;
+use papertape_core::time::Date;
+use papertape_store::{ClosedDay, OrderCounts, PageRequest, SessionFilter};
+use serde::Serialize;
+use std::collections::BTreeSet;
+use utoipa::ToSchema;
+
+/// What was said on one day of a range.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct RangeReasoning {
+    /// The trading day.
+    pub date: Date,
+    /// The session.
+    pub session_id: i64,
+    /// Its summary.
+    pub session_summary: Option<String>,
+    /// What the books say beside it.
+    pub books: BooksFacts,
+    /// Every message; absent unless asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<Vec<MessageAnswer>>,
+}
+
+/// What was said on each day, without the messages, and what the books say beside it.
+pub(super) async fn summaries(app: &App, days: &[Closed]) -> Result<Vec<RangeReasoning>, ViewError> {
+    let ids: Vec<SessionId> = days.iter().map(|day| day.day.id).collect();
+    let orders = app.store.order_counts(&ids).await?;
+    Ok(days.iter().map(|day| said(&day.day, orders.get(&day.day.id))).collect())
+}
+
+fn said(day: &ClosedDay, orders: Option<&OrderCounts>) -> RangeReasoning {
+    RangeReasoning {
+        books: BooksFacts::of(orders, day.fills.len()),
+        date: day.date,
+        session_id: day.id.0,
+        session_summary: day.session_summary.clone(),
+        conversation: None,
+    }
+}
+
+pub(super) async fn conversations(app: &App, days: &[Closed]) -> Result<Vec<RangeReasoning>, ViewError> {
+    let mut all = summaries(app, days).await?;
+    let jobs: BTreeSet<(&JobId, &AgentName)> =
+        days.iter().map(|day| (&day.day.job, &day.day.agent)).collect();
+    for (job, agent) in jobs {
+        let filter =
+            SessionFilter { job: Some(job.clone()), agent: Some(agent.clone()), ..SessionFilter::default() };
+        let mut request = PageRequest::default();
+        loop {
+            let page = app.store.sessions(&filter, true, &request).await?;
+            for view in page.items {
+                if let Some(entry) = all.iter_mut().find(|entry| entry.session_id == view.id.0) {
+                    entry.conversation =
+                        view.conversation.map(|said| said.into_iter().map(message).collect());
+                }
+            }
+            match page.next {
+                Some(cursor) => request = PageRequest::after(0, &cursor),
+                None => break,
+            }
+        }
+    }
+    Ok(all)
+}

@@ -1,0 +1,166 @@
+//! Model-days that failed or are degraded, and what became of sessions' orders.
+
+use super::by_key;
+use crate::db::{Backend, Db};
+use crate::error::StoreError;
+use crate::store::Store;
+use crate::value::{Row, params};
+use futures::FutureExt as _;
+use papertape_core::id::{AgentName, JobId};
+use papertape_core::record::{DayStatus, SessionId};
+use papertape_core::time::Date;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A model-day that failed or is degraded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DegradedDay {
+    /// The trading day.
+    pub date: Date,
+    /// The agent.
+    pub agent: AgentName,
+    /// How it ended, or stopped.
+    pub status: DayStatus,
+    /// Why it failed.
+    pub error: Option<String>,
+    /// Metadata and provenance; `None` of a session that is open.
+    pub metadata: Option<serde_json::Value>,
+}
+
+/// How many model-days of a job failed or are degraded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DegradedDays {
+    /// Those that failed.
+    pub failed: u64,
+    /// Those that did not, and are degraded.
+    pub degraded: u64,
+    /// The first of both, by day and agent.
+    pub first: Option<DegradedDay>,
+}
+
+/// What became of a session's orders.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OrderCounts {
+    /// Orders that were given or ended in the session.
+    pub orders: u64,
+    /// Of these, the ones that were rejected.
+    pub rejected: u64,
+}
+
+const DAY: &str = "s.date, s.model, s.status, s.error, s.metadata";
+
+/// The condition of the index `degraded_sessions`, in its words.
+fn is_degraded(backend: Backend, table: &str) -> String {
+    match backend {
+        Backend::Sqlite => format!(
+            "({table}.status = 'failed' OR coalesce(CASE WHEN json_valid({table}.metadata)
+                THEN json_extract({table}.metadata, '$.data_quality.state') END, 'ok') <> 'ok')"
+        ),
+        Backend::Postgres => format!(
+            "({table}.status = 'failed'
+                OR coalesce({table}.metadata::jsonb #>> '{{data_quality,state}}', 'ok') <> 'ok')"
+        ),
+    }
+}
+
+impl Store {
+    /// How many model-days of each job failed or are degraded, with the first of them. Jobs without any are
+    /// left out.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn degraded_counts(&self, jobs: &[JobId]) -> Result<BTreeMap<JobId, DegradedDays>, StoreError> {
+        let jobs: Arc<[JobId]> = jobs.into();
+        self.read(move |db| {
+            let jobs = Arc::clone(&jobs);
+            async move { counts(db, &jobs).await }.boxed()
+        })
+        .await
+    }
+
+    /// The model-days of a job that failed or are degraded, by day and agent.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn degraded_days(&self, job: &JobId) -> Result<Vec<DegradedDay>, StoreError> {
+        let job = job.clone();
+        self.read(move |db| {
+            let job = job.clone();
+            async move {
+                let condition = is_degraded(db.backend(), "s");
+                let sql = format!(
+                    "SELECT {DAY} FROM trading_sessions s WHERE s.job_id = $1 AND {condition}
+                     ORDER BY s.date, s.model"
+                );
+                let rows = db.query(&sql, params![&job]).await?;
+                rows.into_iter().map(|mut row| day(&mut row)).collect()
+            }
+            .boxed()
+        })
+        .await
+    }
+
+    /// What became of the orders of these sessions. Sessions without orders are left out.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn order_counts(
+        &self,
+        sessions: &[SessionId],
+    ) -> Result<BTreeMap<SessionId, OrderCounts>, StoreError> {
+        let sessions: Arc<[SessionId]> = sessions.into();
+        self.read(move |db| {
+            let sessions = Arc::clone(&sessions);
+            async move {
+                let sql = "SELECT session_id, status, count(*) FROM orders WHERE session_id IN (?)
+                    GROUP BY session_id, status";
+                let read = |row: &mut Row| Ok((row.get::<String>()?, row.get::<u64>()?));
+                let mut found = BTreeMap::new();
+                for (session, rows) in by_key(db, sql, &sessions, read).await? {
+                    let counts: &mut OrderCounts = found.entry(session).or_default();
+                    for (status, count) in rows {
+                        counts.orders += count;
+                        counts.rejected += if status == "rejected" { count } else { 0 };
+                    }
+                }
+                Ok(found)
+            }
+            .boxed()
+        })
+        .await
+    }
+}
+
+async fn counts(db: &mut dyn Db, jobs: &[JobId]) -> Result<BTreeMap<JobId, DegradedDays>, StoreError> {
+    let condition = is_degraded(db.backend(), "s");
+    let sql = format!(
+        "SELECT s.job_id, sum(CASE WHEN s.status = 'failed' THEN 1 ELSE 0 END), count(*)
+         FROM trading_sessions s WHERE s.job_id IN (?) AND {condition} GROUP BY s.job_id"
+    );
+    let read = |row: &mut Row| Ok((row.get::<u64>()?, row.get::<u64>()?));
+    let mut found: BTreeMap<JobId, DegradedDays> = BTreeMap::new();
+    for (job, rows) in by_key(db, &sql, jobs, read).await? {
+        for (failed, all) in rows {
+            let degraded = all.saturating_sub(failed);
+            found.insert(job.clone(), DegradedDays { failed, degraded, first: None });
+        }
+    }
+    for (job, days) in &mut found {
+        let sql = format!(
+            "SELECT {DAY} FROM trading_sessions s WHERE s.job_id = $1 AND {condition}
+             ORDER BY s.date, s.model LIMIT 1"
+        );
+        days.first = db.row(&sql, params![job]).await?.map(|mut row| day(&mut row)).transpose()?;
+    }
+    Ok(found)
+}
+
+fn day(row: &mut Row) -> Result<DegradedDay, StoreError> {
+    Ok(DegradedDay {
+        date: row.get()?,
+        agent: row.get()?,
+        status: row.get()?,
+        error: row.get()?,
+        metadata: row.get()?,
+    })
+}
