@@ -5,6 +5,7 @@ use super::judge::{self, Style};
 use super::keys::{self, Class, Strength};
 use super::scan::Found;
 use super::span::{self, Span};
+use super::yaml;
 use std::ops::Range;
 
 /// The longest name that is looked at, on either side of the hint.
@@ -60,15 +61,26 @@ pub(super) fn find(text: &str, hint: Range<usize>, found: &mut Found<'_>) -> usi
         // {"name":"X-API-Key","value":"…"}: a pair that only JSON tells from a list.
         found.has_json = true;
     }
+    // A value may stand on the line below its name.
+    let at = if is_json_key { skip(text.as_bytes(), at, 256, b" \t\r\n") } else { at };
     let next = text[at..].trim_start().bytes().next();
     if is_json_key && next.is_some_and(|byte| byte == b'{' || byte == b'[' || byte.is_ascii_digit()) {
         found.has_json = true;
+        return end;
+    }
+    if joint == Joint::Colon
+        && let Some(block) = yaml::block(text, name.range.start, at)
+        && add_work(found, block.range.len())
+        && is_block_secret(class, &block, text)
+    {
+        found.spans.push(Span { range: block.range, label: class.label });
         return end;
     }
     if let Some((range, style)) = value_at(text, at, &name, class, joint) {
         let Some(value) = text.get(range.clone()) else {
             return end;
         };
+        add_work(found, value.len());
         let whole = match (joint, style) {
             (Joint::Comma, _) => judge::looks_random(value, true) && !judge::stands_in(value),
             (Joint::Words, Style::Bare(_) | Style::Spoken) => spoken(class, value),
@@ -79,6 +91,27 @@ pub(super) fn find(text: &str, hint: Range<usize>, found: &mut Found<'_>) -> usi
         }
     }
     end
+}
+
+/// What was read counts, whatever came of it.
+fn add_work(found: &mut Found<'_>, bytes: usize) -> bool {
+    found.work += bytes;
+    true
+}
+
+/// A block's lines are one text, or one token that was wrapped.
+fn is_block_secret(class: Class, block: &yaml::Block, text: &str) -> bool {
+    let Some(value) = text.get(block.range.clone()) else {
+        return false;
+    };
+    if !block.is_block {
+        return class.strength == Strength::Strong && judge::is_secret(class, Style::Spoken, value);
+    }
+    let lines = || value.split(['\n', '\\']).map(|line| line.trim_start_matches(['n', 'r']).trim());
+    let joined: String = lines().collect();
+    judge::is_secret(class, Style::Quoted, value)
+        || judge::looks_random(&joined, true)
+        || lines().any(|line| line.len() >= 16 && judge::is_secret(class, Style::Quoted, line))
 }
 
 /// After "is" or a mere space a value has to look like a secret by itself.
@@ -204,7 +237,9 @@ fn joint_after(text: &str, name: &Name<'_>) -> Option<(Joint, usize)> {
 
 /// The length of "is" and the like, and of a colon behind it.
 fn verb(rest: &str) -> Option<usize> {
-    for word in ["is", "was", "to", "are", "是", "为"] {
+    for word in
+        ["is", "was", "to", "are", "es", "est", "ist", "lautet", "e", "är", "è", "é", "是", "为", "為", "は"]
+    {
         let Some(start) = rest.get(..word.len()) else {
             continue;
         };
@@ -393,6 +428,8 @@ fn header_value(text: &str, line: Range<usize>, class: Class) -> Option<(Range<u
         "key",
         "aws4-hmac-sha256",
         "signature",
+        "bitstamp",
+        "deri-hmac-sha256",
     ];
     let is_known = known.contains(&scheme.to_ascii_lowercase().as_str());
     let dull = credentials.bytes().all(|b| b.is_ascii_lowercase());

@@ -4,6 +4,7 @@
 //! mixed, so they are not listed: the text is unescaped, with a map back to where each byte came
 //! from, and searched again.
 
+use super::escape::hex;
 use super::span::{self, MAX_LABEL, Span};
 use super::{MIN_SECRET_CHARS, RedactError, keys};
 use aho_corasick::AhoCorasick;
@@ -259,10 +260,6 @@ fn signs(bytes: &[u8]) -> impl Iterator<Item = usize> {
 
 /// Undoes one kind of escape; `true` if a plus sign is a space.
 type Unescape = fn(&[u8], bool) -> (Vec<u8>, Vec<usize>);
-
-fn hex(digits: &[u8]) -> Option<u32> {
-    digits.iter().try_fold(0, |value, digit| Some(value * 16 + char::from(*digit).to_digit(16)?))
-}
 
 /// Undoes `%41`; beside the bytes, where each came from and where the text ends.
 fn percent(view: &[u8], plus_is_space: bool) -> (Vec<u8>, Vec<usize>) {

@@ -80,8 +80,11 @@ pub(super) fn stands_in(value: &str) -> bool {
         || lower.starts_with("process.env")
         || lower.starts_with("os.environ")
         || lower.starts_with("os.getenv");
-    let mask =
-        lower.contains("****") || lower.contains("xxxxxx") || lower.contains("••") || value.ends_with("...");
+    let mask = lower.contains("****")
+        || lower.contains("xxxxxx")
+        || lower.contains("••")
+        || value.ends_with("...")
+        || value.ends_with('…');
     let example = (lower.starts_with("your") || lower.starts_with("my-") || lower.starts_with("<your"))
         && (lower.contains("key")
             || lower.contains("token")
@@ -156,7 +159,7 @@ fn is_shell_variable(value: &str) -> bool {
 
 /// Does a variable's name say what it holds, so that it is a name and not a secret itself?
 fn names_secret(value: &str) -> bool {
-    keys::classify(value).is_some() && value.split('_').all(|part| part.len() <= 12)
+    keys::classify(value).is_some() && value.split('_').all(|part| part.len() <= 16)
 }
 
 /// Nothing but placeholders and a scheme's name is left.

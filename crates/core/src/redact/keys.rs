@@ -3,6 +3,8 @@
 //! A name is split into words (`X-MBX-APIKEY`, `apiKey` and `api_key` are alike), so that
 //! `max_tokens`, `token_count` and `password_policy` can be told from `access_token` and `password`.
 
+use super::{fold, names};
+
 /// Stands for a text whose redaction could not be finished.
 pub(super) const FAILED: &str = "failed";
 /// A configured credential whose name cannot be shown.
@@ -48,11 +50,11 @@ pub(super) struct Class {
     pub(super) strength: Strength,
 }
 
-const fn strong(label: &'static str) -> Class {
+pub(super) const fn strong(label: &'static str) -> Class {
     Class { label, strength: Strength::Strong }
 }
 
-const fn weak(label: &'static str) -> Class {
+pub(super) const fn weak(label: &'static str) -> Class {
     Class { label, strength: Strength::Weak }
 }
 
@@ -107,17 +109,6 @@ const STRONG: &[(&str, &str)] = &[
     ("passwd", "password"), ("passphrase", "password"), ("passcode", "password"), ("passwort", "password"),
 ];
 
-/// Names in Chinese.
-const CHINESE: &[(&str, &str)] = &[
-    ("密码", "password"),
-    ("口令", "password"),
-    ("私钥", "private_key"),
-    ("密钥", "api_key"),
-    ("令牌", "token"),
-    ("助记词", "mnemonic"),
-    ("凭证", "credential"),
-];
-
 /// Header fields whose values are no secrets.
 #[rustfmt::skip]
 const PLAIN_HEADERS: &[&str] = &[
@@ -128,8 +119,9 @@ const PLAIN_HEADERS: &[&str] = &[
     "via", "xrequestid", "requestid",
 ];
 
-/// The words of a name, in lower case.
+/// The words of a name, in lower case and in plain letters: one that looks like a letter is read as that letter.
 pub(super) fn words(name: &str) -> Vec<String> {
+    let name = fold::name(name);
     let mut out: Vec<String> = Vec::new();
     let mut open = false;
     let chars: Vec<char> = name.chars().collect();
@@ -160,12 +152,12 @@ pub(super) fn classify(name: &str) -> Option<Class> {
     if name.len() > 128 || name.contains("[redacted:") {
         return None;
     }
-    if let Some((_, label)) = CHINESE.iter().find(|(word, _)| name.ends_with(word)) {
-        return Some(strong(label));
-    }
     let words = words(name);
-    let (first, last) = (words.first()?.as_str(), words.last()?.as_str());
     let joined = words.concat();
+    if let Some(class) = names::header(name, &joined).or_else(|| names::foreign(name, &words, &joined)) {
+        return Some(class);
+    }
+    let (first, last) = (words.first()?.as_str(), words.last()?.as_str());
     if words.iter().any(|word| ORDINARY.contains(&word.as_str())) || ASKING.contains(&first) {
         return None;
     }

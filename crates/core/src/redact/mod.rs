@@ -9,23 +9,32 @@
 //! 4. shapes: bearer tokens, vendors' keys, JWT, PEM, URL userinfo and queries, `key=value` in plain
 //!    text, wallet keys and mnemonics.
 //!
+//! Each layer sees a text as it is written, with its JSON escapes decoded, and in plain letters where it has letters
+//! that look like others.
+//!
 //! What is taken out is replaced by `[redacted:NAME]`. Redaction is pure and idempotent, and it
 //! fails closed: where it cannot finish, a placeholder stands for the whole text. The rules are
 //! part of what a session went on with, so a change to any of them raises [`VERSION`].
 
 mod assign;
 mod clean;
+mod escape;
 mod exact;
+mod fold;
 mod judge;
 mod keys;
 mod limit;
+mod names;
 mod nested;
 mod phrase;
 mod scan;
 mod shapes;
 mod span;
 mod stream;
+mod tokens;
 mod value;
+mod view;
+mod yaml;
 
 pub use clean::{Clean, Redact, Wash};
 pub use stream::StreamRedactor;
@@ -34,7 +43,7 @@ use serde_json::Value;
 use std::fmt;
 
 /// The version of the rules; raised whenever the same input could give another output.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The fewest characters that a configured credential may have. A shorter one would turn up in
 /// ordinary text by chance.
@@ -151,6 +160,9 @@ impl Redactor {
         for _ in 0..MAX_PASSES {
             let (now, removed) = current.as_ref().map_or((text, 0), |(now, n)| (now.as_str(), *n));
             let found = self.look(now);
+            if found.is_overrun {
+                return Err(Fault);
+            }
             if found.has_json
                 && depth < MAX_NESTING
                 && let Some((next, more)) = nested::redact(self, now, depth)?
@@ -176,11 +188,36 @@ impl Redactor {
                 continue;
             };
             self.exact.find(part, piece.start, &mut found.spans);
+            found.has_escapes = false;
             scan::find(part, piece.start, &mut found);
             phrase::find(part, piece.start, &mut found.spans);
+            if found.has_escapes || !part.is_ascii() {
+                self.look_through(part, piece.start, &mut found);
+            }
         }
         span::merge(&mut found.spans);
         found
+    }
+
+    /// Looks at what a text says once its escapes are decoded, and once it is in plain letters.
+    fn look_through<'a>(&'a self, text: &str, offset: usize, found: &mut scan::Found<'a>) {
+        let decoded = found.has_escapes.then(|| escape::decoded(text)).flatten();
+        let folded = match &decoded {
+            Some(view) => fold::folded(&view.text).map(|folded| folded.over(view)),
+            None => fold::folded(text),
+        };
+        for view in [decoded, folded].into_iter().flatten() {
+            let mut seen = scan::Found::default();
+            self.exact.find(&view.text, 0, &mut seen.spans);
+            scan::find(&view.text, 0, &mut seen);
+            phrase::find(&view.text, 0, &mut seen.spans);
+            found.has_json |= seen.has_json;
+            found.is_overrun |= seen.is_overrun;
+            found.spans.extend(seen.spans.into_iter().map(|span| {
+                let range = view.source(&span.range);
+                span::Span { range: range.start + offset..range.end + offset, label: span.label }
+            }));
+        }
     }
 
     /// The text without configured credentials, or `None` where there was none.

@@ -1,14 +1,19 @@
 //! Layer 4: mnemonics and WIF keys, which begin with no literal.
 //!
+//! A mnemonic is words that anyone uses, so a run of them is one only if its checksum is right; a run that
+//! is called a mnemonic, and has as many words as one, is taken for it even so. Prose is told by its small words.
+//!
 //! The word list is the English one of BIP-39 (Bitcoin Improvement Proposal 39). It promises that
 //! four letters tell every word from the others, so `mnemonic_words.txt` keeps just these and the
 //! word's length.
 
-use super::span::Span;
+use super::span::{self, Span};
+use sha2::{Digest as _, Sha256};
+use std::ops::Range;
 use std::sync::LazyLock;
 
-/// BIP-39 has mnemonics of 12, 15, 18, 21 and 24 words. A run of more words is one that has other
-/// words of the list beside it, so only the least counts.
+/// The lengths of mnemonics, the longest first. A longer run has other words of the list beside one.
+const LENGTHS: [usize; 5] = [24, 21, 18, 15, 12];
 const MIN_WORDS: usize = 12;
 /// Twelve words of three letters with spaces between them take 47 bytes, so every run is met by a
 /// step as short as this, far enough from its end for a number and a word to fit.
@@ -16,17 +21,59 @@ const STRIDE: usize = 20;
 /// The most bytes between two words: `",\n  12. "`
 const MAX_GAP: usize = 12;
 
-static WORDS: LazyLock<Vec<u32>> = LazyLock::new(|| {
-    let mut words: Vec<u32> = include_str!("mnemonic_words.txt")
-        .split_ascii_whitespace()
-        .filter_map(|entry| {
+/// Fingerprints with the word's number in the list, in order.
+static WORDS: LazyLock<Vec<(u32, u16)>> = LazyLock::new(|| {
+    let entries = include_str!("mnemonic_words.txt").split_ascii_whitespace();
+    let mut words: Vec<(u32, u16)> = (0..)
+        .zip(entries)
+        .filter_map(|(number, entry)| {
             let (letters, length) = entry.split_at_checked(entry.len() - 1)?;
-            fingerprint(letters.as_bytes(), length.parse().ok()?)
+            Some((fingerprint(letters.as_bytes(), length.parse().ok()?)?, number))
         })
         .collect();
     words.sort_unstable();
     words
 });
+
+/// Words of the list that sentences are made of. Of the words of a mnemonic one in twenty-five is such.
+#[rustfmt::skip]
+const SMALL: &[&str] = &[
+    "about", "above", "across", "again", "all", "almost", "alone", "along", "already", "also", "always", "among", "another", "any",
+    "around", "away", "because", "become", "before", "begin", "behind", "below", "best", "better", "between", "both", "bring",
+    "can", "change", "come", "day", "early", "either", "else", "end", "enough", "ever", "every", "few", "find", "first", "gain", "give",
+    "good", "great", "half", "have", "high", "hold", "inside", "into", "just", "keep", "know", "large", "learn", "leave", "like",
+    "little", "live", "long", "main", "make", "many", "mean", "more", "much", "must", "near", "need", "never", "next", "now", "off",
+    "often", "old", "once", "one", "only", "open", "other", "outside", "over", "own", "people", "please", "price", "quick", "ready",
+    "real", "right", "same", "say", "second", "sell", "side", "since", "small", "soon", "still", "such", "sure", "talk", "tell", "than",
+    "thank", "that", "then", "there", "they", "thing", "think", "this", "thought", "three", "time", "today", "together", "toward",
+    "true", "try", "turn", "two", "under", "until", "upon", "use", "used", "usual", "very", "want", "way", "what", "when", "where",
+    "will", "wish", "work", "world", "wrong", "year", "you", "young",
+];
+static SMALL_NUMBERS: LazyLock<Vec<u16>> = LazyLock::new(|| {
+    let mut numbers: Vec<u16> = SMALL.iter().filter_map(|word| number(word.as_bytes())).collect();
+    numbers.sort_unstable();
+    numbers
+});
+
+/// What mnemonics are called, before them.
+const CALLED: &[&str] = &[
+    "mnemonic",
+    "seed",
+    "phrase",
+    "recovery",
+    "助记词",
+    "助記詞",
+    "semilla",
+    "semente",
+    "фраз",
+    "recuper",
+    "シード",
+    "ニーモニック",
+    "시드",
+    "니모닉",
+];
+/// How far before it the name of a mnemonic is looked for, in bytes.
+const NAME_REACH: usize = 96;
 
 /// The first four letters and the length in one number.
 fn fingerprint(word: &[u8], length: usize) -> Option<u32> {
@@ -36,8 +83,78 @@ fn fingerprint(word: &[u8], length: usize) -> Option<u32> {
         .try_fold(length, |code, byte| byte.is_ascii_alphabetic().then(|| code << 5 | u32::from(byte & 31)))
 }
 
+/// The word's number in the list.
+fn number(word: &[u8]) -> Option<u16> {
+    let code = fingerprint(word, word.len())?;
+    let at = WORDS.binary_search_by_key(&code, |(code, _)| *code).ok()?;
+    WORDS.get(at).map(|(_, number)| *number)
+}
+
 fn in_list(word: &[u8]) -> bool {
-    fingerprint(word, word.len()).is_some_and(|code| WORDS.binary_search(&code).is_ok())
+    number(word).is_some()
+}
+
+/// Do these words carry their checksum? Each stands for eleven bits: a random number, then the first bits of
+/// its SHA-256, one for every 32.
+fn has_checksum(numbers: &[u16]) -> bool {
+    let mut bytes = [0_u8; 33];
+    for (at, number) in numbers.iter().enumerate() {
+        for bit in 0..11 {
+            let place = at * 11 + bit;
+            bytes[place / 8] |= u8::from(number >> (10 - bit) & 1 == 1) << (7 - place % 8);
+        }
+    }
+    let entropy = numbers.len() * 4 / 3;
+    let sum_bits = entropy / 4;
+    let sum = Sha256::digest(&bytes[..entropy]);
+    (bytes[entropy] ^ sum[0]) >> (8 - sum_bits) == 0
+}
+
+/// The words of a run that are a mnemonic, as places in the run.
+fn mnemonic(text: &str, words: &[Range<usize>]) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let numbers: Vec<u16> = words.iter().filter_map(|word| number(&bytes[word.clone()])).collect();
+    let (first, last) = (words.first()?, words.last()?);
+    let head = &text[span::floor(text, first.start.saturating_sub(NAME_REACH))..first.start].to_lowercase();
+    let is_called = CALLED.iter().any(|name| head.contains(name));
+    // A sentence goes on before or behind the words; a mnemonic stands by itself.
+    let open = |rest: Option<char>| rest.is_none_or(|c| !c.is_alphanumeric());
+    let before = text[..first.start].trim_end_matches([' ', '*', '`']).chars().next_back();
+    let behind = text[last.end..].trim_start_matches([' ', '*', '`']).chars().next();
+    let stands_alone = open(before) && open(behind);
+    let small: Vec<bool> = numbers.iter().map(|number| SMALL_NUMBERS.binary_search(number).is_ok()).collect();
+    let mut small_before = vec![0];
+    small_before.extend(small.iter().scan(0, |sum, is_small| {
+        *sum += usize::from(*is_small);
+        Some(*sum)
+    }));
+    for length in LENGTHS {
+        for start in 0..(numbers.len() + 1).saturating_sub(length) {
+            let (end, part) = (start + length, &numbers[start..start + length]);
+            let is_whole = length == numbers.len();
+            let inside = small_before[end] - small_before[start];
+            // Unless it is called one, nothing but small words of the sentence may stand beside it.
+            let beside = numbers.len() - length;
+            let is_apart = is_called || beside == small_before[numbers.len()] - inside;
+            let most = match (is_called || is_whole && stands_alone, is_whole) {
+                (true, _) => length / 3,
+                (false, true) => length / 4,
+                (false, false) => length / 6,
+            };
+            if inside > most || !is_apart || part.is_sorted() && !is_repeated(part) {
+                continue;
+            }
+            if is_called && is_whole && stands_alone || has_checksum(part) {
+                return Some(start..end);
+            }
+        }
+    }
+    None
+}
+
+/// The examples of wallets repeat one word.
+fn is_repeated(numbers: &[u16]) -> bool {
+    numbers.windows(2).filter(|pair| pair[0] == pair[1]).count() >= numbers.len() - 2
 }
 
 /// Adds mnemonics and WIF keys; places are shifted by `offset`.
@@ -60,7 +177,11 @@ pub(super) fn find(text: &str, offset: usize, spans: &mut Vec<Span<'_>>) {
         }
         if let Some((start, end, count)) = run_around(bytes, at, done) {
             if count >= MIN_WORDS {
-                spans.push(Span { range: start + offset..end + offset, label: "mnemonic" });
+                let words = words_of(bytes, start, end);
+                if let Some(part) = mnemonic(text, &words) {
+                    let (from, to) = (words[part.start].start, words[part.end - 1].end);
+                    spans.push(Span { range: from + offset..to + offset, label: "mnemonic" });
+                }
             }
             done = end;
             next = next.max(end);
@@ -95,6 +216,17 @@ fn run_around(bytes: &[u8], at: usize, floor: usize) -> Option<(usize, usize, us
         count += 1;
     }
     Some((start, end, count))
+}
+
+/// The words of a run, one by one.
+fn words_of(bytes: &[u8], start: usize, end: usize) -> Vec<Range<usize>> {
+    let mut words = Vec::new();
+    let mut at = start;
+    while let Some((from, to)) = word_from(bytes, at).filter(|(_, to)| *to <= end) {
+        words.push(from..to);
+        at = to;
+    }
+    words
 }
 
 /// The list word that begins here or behind a gap.

@@ -1,8 +1,8 @@
 //! One pass over a text with one automaton: hints that a secret may stand here. A text without
 //! hints costs nothing more, which is what keeps redaction cheap on market data.
 
-use super::{assign, shapes, span::Span};
-use aho_corasick::AhoCorasick;
+use super::{assign, escape, names, shapes, span::Span, tokens};
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use std::sync::LazyLock;
 
 /// What a look at a text found.
@@ -11,41 +11,115 @@ pub(super) struct Found<'a> {
     pub(super) spans: Vec<Span<'a>>,
     /// JSON in the text has to be read as JSON: a secret's name over an object, or escapes.
     pub(super) has_json: bool,
+    /// Letters are written as escapes.
+    pub(super) has_escapes: bool,
+    /// How many bytes were read behind hints.
+    pub(super) work: usize,
+    /// More than any text wants that is not made for it: the look was broken off.
+    pub(super) is_overrun: bool,
 }
+
+impl Found<'_> {
+    /// Is it enough? What is found by then is not all.
+    fn breaks_off(&mut self, text: &str) -> bool {
+        self.is_overrun |= self.work > text.len().saturating_mul(MAX_WORK) + MIN_WORK;
+        self.is_overrun
+    }
+}
+
+/// So many times its length is read behind the hints of a text; of a short one, as much at least.
+const MAX_WORK: usize = 16;
+const MIN_WORK: usize = 1 << 17;
 
 /// Parts of secrets' names, as they stand in plain text.
 #[rustfmt::skip]
 const NAMES: &[&str] = &[
     "key", "secret", "token", "pass", "pwd", "auth", "cookie", "cred", "mnemonic", "phrase", "words", "wif",
-    "bearer", "jwt", "otp", "header", "sig", "pin", "xprv", "code", "密码", "口令", "私钥", "密钥", "令牌", "助记词", "凭证",
+    "bearer", "jwt", "otp", "header", "sig", "pin", "xprv", "code",
 ];
 
 /// Escapes that can spell a name or a value letter by letter.
-const ESCAPES: &[&str] = &["\\u00", "\\x"];
+const ESCAPES: &[&str] = &["\\u", "\\x", "\\/"];
 
-static HINTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    let all = NAMES.iter().copied().chain(ESCAPES.iter().copied()).chain(shapes::literals());
+/// What each hint is of, by its number.
+struct Hints {
+    automaton: AhoCorasick,
+    names: usize,
+    escapes: usize,
+    shapes: usize,
+}
+
+static HINTS: LazyLock<Hints> = LazyLock::new(|| {
+    let mut all: Vec<String> = NAMES.iter().map(|name| (*name).to_owned()).collect();
+    all.extend(names::latin_hints());
+    let names = all.len();
+    all.extend(ESCAPES.iter().map(|escape| (*escape).to_owned()));
+    let escapes = all.len();
+    all.extend(shapes::literals().map(str::to_owned));
+    let shapes = all.len();
+    all.extend(tokens::literals().map(str::to_owned));
+    Hints { automaton: automaton(&all), names, escapes, shapes }
+});
+
+/// Names in other scripts: a text in ASCII is not searched for them.
+static WORLD: LazyLock<AhoCorasick> = LazyLock::new(|| automaton(&names::world_hints()));
+
+fn automaton(hints: &[String]) -> AhoCorasick {
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
-        .kind(Some(aho_corasick::AhoCorasickKind::DFA))
-        .build(all)
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(hints)
         .expect("a fixed list of literals builds")
-});
+}
 
 /// Finds names with values beside them, and shapes; places are shifted by `offset`.
 pub(super) fn find<'a>(text: &str, offset: usize, found: &mut Found<'a>) {
     let from = found.spans.len();
+    found.work = 0;
+    let hints = &*HINTS;
     let mut named_to = 0;
-    for hint in HINTS.find_overlapping_iter(text) {
+    // How far the last secret of each hint goes. A text that repeats one would be read again from each place in it.
+    let mut ends: Vec<usize> = Vec::new();
+    for hint in hints.automaton.find_overlapping_iter(text) {
         let which = hint.pattern().as_usize();
-        if which < NAMES.len() {
+        if ends.get(which).is_some_and(|end| hint.start() < *end) {
+            continue;
+        }
+        if found.breaks_off(text) {
+            break;
+        }
+        let known = found.spans.len();
+        if which < hints.names {
             if hint.end() > named_to {
                 named_to = assign::find(text, hint.range(), found).max(hint.end());
             }
-        } else if let Some(shape) = which.checked_sub(NAMES.len() + ESCAPES.len()) {
-            shapes::find(shape, text, hint.start(), &mut found.spans);
+        } else if which < hints.escapes {
+            if !(found.has_escapes && found.has_json) && escape::begins(&text[hint.start()..]) {
+                found.has_escapes = true;
+                found.has_json |= !text[hint.start()..].starts_with("\\/")
+                    && (text.contains(['{', '[']) || text.trim_start().starts_with('"'));
+            }
+        } else if which < hints.shapes {
+            found.work += shapes::NEAR / 8;
+            shapes::find(which - hints.escapes, text, hint.start(), &mut found.spans);
         } else {
-            found.has_json |= text.contains(['{', '[']) || text.trim_start().starts_with('"');
+            tokens::find(which - hints.shapes, text, hint.start(), &mut found.spans);
+        }
+        if let Some(span) = found.spans.get(known) {
+            ends.resize(hints.automaton.patterns_len(), 0);
+            ends[which] = span.range.end;
+            found.work += span.range.len();
+        }
+    }
+    if !text.is_ascii() {
+        let mut named_to = 0;
+        for hint in WORLD.find_overlapping_iter(text) {
+            if found.breaks_off(text) {
+                break;
+            }
+            if hint.end() > named_to {
+                named_to = assign::find(text, hint.range(), found).max(hint.end());
+            }
         }
     }
     for span in &mut found.spans[from..] {

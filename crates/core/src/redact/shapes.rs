@@ -9,7 +9,10 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 /// The most bytes that one shape looks at: a PEM block of a large key.
-const MAX_SHAPE: usize = 16 * 1024;
+pub(super) const MAX_SHAPE: usize = 16 * 1024;
+
+/// The bytes that a shape is looked for in at first.
+pub(super) const NEAR: usize = 512;
 
 struct Shape {
     literal: &'static str,
@@ -143,17 +146,27 @@ pub(super) fn literals() -> impl Iterator<Item = &'static str> {
 /// Adds the secret if the shape is there in full.
 pub(super) fn find(which: usize, text: &str, at: usize, spans: &mut Vec<Span<'_>>) {
     let (shape, pattern) = (&SHAPES[which], &PATTERNS[which]);
-    let before = at.checked_sub(1).map(|before| text.as_bytes()[before]);
-    if shape.boundary
-        && before.is_some_and(|b| b.is_ascii_alphanumeric() || b == b'_')
-        && !after_escape(text, at)
-    {
+    if shape.boundary && !has_boundary(text, at) {
         return;
     }
     let Some(rest) = text.get(at..span::floor(text, at + MAX_SHAPE)) else {
         return;
     };
-    let Some(captures) = pattern.captures(rest) else {
+    // The literals of a hostile text follow one upon the other, so the first look is a short one.
+    let near = &rest[..span::floor(rest, NEAR)];
+    let is_cut = near.len() < rest.len();
+    let captures = match pattern.captures(near) {
+        Some(found) if is_cut && found.get(0).is_some_and(|all| all.end() == near.len()) => {
+            if found.get(1).or_else(|| found.get(0)).is_some_and(|secret| (shape.check)(secret.as_str())) {
+                pattern.captures(rest)
+            } else {
+                None
+            }
+        }
+        None if is_cut && shape.label == "pem" => pattern.captures(rest),
+        found => found,
+    };
+    let Some(captures) = captures else {
         return;
     };
     let Some(secret) = captures.get(1).or_else(|| captures.get(0)) else {
@@ -169,6 +182,12 @@ pub(super) fn find(which: usize, text: &str, at: usize, spans: &mut Vec<Span<'_>
         }
         spans.push(Span { range, label: shape.label });
     }
+}
+
+/// Is no letter, digit or underscore before this place?
+pub(super) fn has_boundary(text: &str, at: usize) -> bool {
+    let before = at.checked_sub(1).map(|before| text.as_bytes()[before]);
+    !before.is_some_and(|b| b.is_ascii_alphanumeric() || b == b'_') || after_escape(text, at)
 }
 
 /// `\nsk-…`: the letter before belongs to an escape.
@@ -189,7 +208,7 @@ fn any(_: &str) -> bool {
 }
 
 /// Digits and letters in one part of some length: `sk-learn-pipeline-example` has none.
-fn mixed(text: &str) -> bool {
+pub(super) fn mixed(text: &str) -> bool {
     if super::judge::stands_in(text) {
         return false;
     }
@@ -224,5 +243,8 @@ fn basic(text: &str) -> bool {
 }
 
 fn password(text: &str) -> bool {
-    !super::judge::stands_in(text) && !text.bytes().all(|b| b.is_ascii_digit() && text.len() < 3)
+    // `https://user:password@host` says how an address is written.
+    let is_word = ["password", "passwd", "pass", "pwd", "secret", "token"]
+        .contains(&text.to_ascii_lowercase().as_str());
+    !is_word && !super::judge::stands_in(text) && !text.bytes().all(|b| b.is_ascii_digit() && text.len() < 3)
 }

@@ -106,6 +106,7 @@ impl StreamRedactor {
     /// Redacts from the context's end to `cut` and makes it context.
     fn give(&mut self, cut: usize) -> String {
         let found = self.redactor.look(&self.buffer);
+        let is_overrun = found.is_overrun;
         let spans: Vec<span::Span<'_>> = found
             .spans
             .into_iter()
@@ -117,7 +118,8 @@ impl StreamRedactor {
             })
             .collect();
         let count = u32::try_from(spans.len()).unwrap_or(u32::MAX);
-        let out = self.buffer.get(self.given..cut).and_then(|text| span::apply(text, &spans));
+        let out = self.buffer.get(self.given..cut).filter(|_| !is_overrun);
+        let out = out.and_then(|text| span::apply(text, &spans));
         let out = out.map_or_else(
             || super::Redacted { value: span::placeholder(super::keys::FAILED), removed: 1 },
             |text| self.redactor.redact_text(&text),

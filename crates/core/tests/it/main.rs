@@ -19,6 +19,7 @@ mod plan;
 mod provenance;
 mod redact_corpus;
 mod redact_exact;
+mod redact_plain;
 mod redact_properties;
 mod redact_stream;
 mod redact_value;

@@ -83,6 +83,61 @@ fn the_own_corpus_is_redacted_without_a_miss() {
     check("redact_own", json, 100);
 }
 
+/// Goal: so does every one of escapes, look-alike letters, YAML, header fields of exchanges, languages and mnemonics.
+#[test]
+fn names_in_any_dress_are_redacted_without_a_miss() {
+    let json = include_str!("fixtures/redact_more.json");
+    let planted = cases(json).iter().filter(|case| case.secret.is_some()).count();
+    assert!(planted >= 120 && cases(json).len() - planted >= 15);
+    check("redact_more", json, 100);
+}
+
+/// Goal: each shape of a token is found in a sentence and in JSON, and each prefix before ordinary words is not.
+#[test]
+fn every_shape_of_a_token_is_known_by_a_sample_and_a_look_alike() {
+    let rows: Vec<Value> =
+        serde_json::from_str(include_str!("fixtures/redact_tokens.json")).expect("an array");
+    let table = include_str!("../../src/redact/token_shapes.txt");
+    let shapes: Vec<(&str, &str)> = table
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| {
+            let mut columns = line.split_whitespace();
+            (columns.next().expect("a prefix"), columns.nth(1).expect("a tail"))
+        })
+        .collect();
+    let sampled: Vec<(&str, &str)> = rows
+        .iter()
+        .map(|row| (row["prefix"].as_str().expect("a prefix"), row["tail"].as_str().expect("a tail")))
+        .collect();
+    assert_eq!(sampled, shapes, "each shape has its sample");
+    let redactor = Redactor::default();
+    let mut wrong = Vec::new();
+    for row in rows.into_iter().map(join) {
+        let (sample, alike) =
+            (row["sample"].as_str().expect("text"), row["look_alike"].as_str().expect("text"));
+        let nested =
+            serde_json::json!({ "note": serde_json::json!({ "seen": sample }).to_string() }).to_string();
+        for text in
+            [sample.to_owned(), format!("He wrote {sample}. Then he left."), format!("\\n{sample}"), nested]
+        {
+            let out = redactor.redact_text(&text);
+            // All of it goes: what is left has no long part of it.
+            let tail = &sample[sample.len() - 12..];
+            if out.removed == 0 || out.value.contains(tail) {
+                wrong.push(format!("missed: {text} -> {}", out.value));
+            }
+        }
+        for text in [format!("It is {alike}."), alike.to_owned()] {
+            let out = redactor.redact_text(&text);
+            if out.removed > 0 {
+                wrong.push(format!("harmed: {text} -> {}", out.value));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} findings:\n{}", wrong.len(), wrong.join("\n"));
+}
+
 /// Goal: the rules hold on cases that their author has not seen.
 #[test]
 fn the_held_out_corpus_is_redacted_at_95_percent() {

@@ -86,3 +86,44 @@ proptest! {
         prop_assert!(!out.contains(SECRET));
     }
 }
+
+/// Goal: a text that is made to be read over and over is not: it ends, and nothing of it is given away. What
+/// would take minutes is broken off and replaced as a whole.
+#[test]
+fn hostile_repetitions_come_to_an_end() {
+    let units = [
+        "token=",
+        "password=",
+        "sk-",
+        "hvb.",
+        "KEY-",
+        "pk_",
+        "\\",
+        "\\u005c",
+        "\\/",
+        "password: |\n  ",
+        "password: !",
+        "key: |#",
+        "password:\\n ",
+        "\u{430}",
+        "\u{200b}",
+        "abandon ",
+        "zoo ",
+        "{\"a\":\"\\u5bc6",
+        "{\"password\":",
+        "密码：",
+        "api_key: \"",
+        "eyJhbGciOi.",
+        "https://u:",
+        "bearer ",
+        "Authorization: Bearer ",
+        "mot de passe ",
+        "secret is ",
+    ];
+    for unit in units {
+        let text = format!("{SECRET} {}", unit.repeat(12_000 / unit.len()));
+        let out = redactor().redact_text(&text);
+        assert!(!out.value.contains(SECRET), "{unit:?}");
+        assert_eq!(redactor().redact_text(&out.value).removed, 0, "{unit:?}");
+    }
+}

@@ -156,3 +156,32 @@ async fn planted_secrets_come_out_nowhere() {
     net.check("the server's log", std::fs::read(tool.path("serve.log")).expect("reads"));
     net.assert_empty(1_000_000);
 }
+
+/// Goal: nothing is taken out of what the demo says: its prompts, its messages, its tools' answers.
+#[test]
+fn nothing_is_taken_out_of_the_demo() {
+    let tool = Tool::new();
+    tool.ok(&["run", "--demo"]);
+    let redactor = papertape_core::redact::Redactor::default();
+    let told = tool.ok(&["reasoning", "latest", "--whole"]).out;
+    assert!(told.len() > 20_000, "{} bytes", told.len());
+    assert!(!told.contains("[redacted:"), "{}", around(&told, "[redacted:"));
+    let out = redactor.redact_text(&told);
+    assert_eq!(out.removed, 0, "{}", around(&out.value, "[redacted:"));
+    let canonical = tool.ok(&["export", "canonical", "latest"]).out;
+    assert!(!canonical.contains("[redacted:"), "{}", around(&canonical, "[redacted:"));
+}
+
+/// The words around a place.
+fn around(text: &str, place: &str) -> String {
+    let at = text.find(place).unwrap_or_default();
+    text[..at]
+        .chars()
+        .rev()
+        .take(200)
+        .collect::<Vec<_>>()
+        .into_iter()
+        .rev()
+        .chain(text[at..].chars().take(80))
+        .collect()
+}

@@ -96,8 +96,17 @@ async fn told(net: &mut Net, client: &Client, url: &str, job: &str) {
 /// anything is kept, told, logged or sent on.
 #[tokio::test(flavor = "multi_thread")]
 async fn secrets_told_to_the_assistant_come_out_nowhere() {
+    come_out_nowhere(&Planted::half(0)).await;
+}
+
+/// Goal: the same with the other half of them: a message may not be so long as all of them are.
+#[tokio::test(flavor = "multi_thread")]
+async fn other_secrets_told_to_the_assistant_come_out_nowhere() {
+    come_out_nowhere(&Planted::half(1)).await;
+}
+
+async fn come_out_nowhere(planted: &Planted) {
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let planted = Planted::new();
     let all = planted.everything();
     let mut net = planted.net();
     let telltale = Arc::new(Telltale {

@@ -55,9 +55,18 @@ impl Planted {
         planted
     }
 
+    /// One half of it, for where a text may not be so long.
+    pub(crate) fn half(which: usize) -> Self {
+        let Self { texts, secrets } = Self::new();
+        let own = |at: &usize| at % 2 == which % 2;
+        let texts = texts.into_iter().enumerate().filter(|(at, _)| own(at)).map(|(_, text)| text).collect();
+        let secrets = secrets.into_iter().enumerate().filter(|(at, _)| own(at)).map(|(_, one)| one).collect();
+        Self { texts, secrets }
+    }
+
     /// All of it in one text.
     pub(crate) fn everything(&self) -> String {
-        self.texts.join("\n\nAnd further:\n\n")
+        self.texts.join("\n\nThen:\n\n")
     }
 
     /// One piece of it, of those that are no longer than a name may be.

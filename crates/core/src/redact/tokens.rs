@@ -1,0 +1,159 @@
+//! Layer 4: tokens that begin with a fixed prefix. Each is a line of `token_shapes.txt`.
+
+use super::shapes;
+use super::span::Span;
+use std::sync::LazyLock;
+
+struct Token {
+    prefix: &'static str,
+    label: &'static str,
+    parts: Vec<Part>,
+}
+
+enum Part {
+    /// These characters.
+    Literal(&'static str),
+    /// So many characters of a set.
+    Of { set: u8, min: usize, max: usize },
+}
+
+static TOKENS: LazyLock<Vec<Token>> = LazyLock::new(|| {
+    let lines = include_str!("token_shapes.txt").lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(token).collect()
+});
+
+fn token(line: &'static str) -> Option<Token> {
+    let mut columns = line.split_ascii_whitespace();
+    let (prefix, label, tail) = (columns.next()?, columns.next()?, columns.next()?);
+    let label = super::keys::LABELS.iter().find(|known| **known == label)?;
+    Some(Token { prefix, label, parts: parts(tail)? })
+}
+
+fn parts(tail: &'static str) -> Option<Vec<Part>> {
+    let mut parts = Vec::new();
+    let mut rest = tail;
+    while let Some(open) = rest.find('{') {
+        let close = rest.find('}')?;
+        if open > 0 {
+            parts.push(Part::Literal(&rest[..open]));
+        }
+        let inside = &rest[open + 1..close];
+        let set = inside.bytes().next()?;
+        if set == b'G' {
+            for (at, length) in [8, 4, 4, 4, 12].into_iter().enumerate() {
+                parts.extend((at > 0).then_some(Part::Literal("-")));
+                parts.push(Part::Of { set: b'H', min: length, max: length });
+            }
+        } else {
+            let counts = &inside[1..];
+            let (min, max) = match (counts.strip_suffix('+'), counts.split_once('-')) {
+                (Some(min), _) => (min.parse().ok()?, usize::MAX),
+                (None, Some((min, max))) => (min.parse().ok()?, max.parse().ok()?),
+                (None, None) => (counts.parse().ok()?, counts.parse().ok()?),
+            };
+            parts.push(Part::Of { set, min, max });
+        }
+        rest = &rest[close + 1..];
+    }
+    if !rest.is_empty() {
+        parts.push(Part::Literal(rest));
+    }
+    Some(parts)
+}
+
+fn is_in(set: u8, byte: u8) -> bool {
+    let more: &[u8] = match set {
+        b'H' => return byte.is_ascii_hexdigit(),
+        b'U' => return byte.is_ascii_uppercase() || byte.is_ascii_digit(),
+        b'C' => b"_",
+        b'N' => b"-",
+        b'I' => b".",
+        b'W' => b"_-",
+        b'E' => b"_-=",
+        b'D' => b"_-=.",
+        b'B' => b"+/=_-,",
+        b'F' => b"+/@_-",
+        _ => b"",
+    };
+    byte.is_ascii_alphanumeric() || more.contains(&byte)
+}
+
+/// The prefixes, in the order of the tokens.
+pub(super) fn literals() -> impl Iterator<Item = &'static str> {
+    TOKENS.iter().map(|token| token.prefix)
+}
+
+/// Adds the token if it is there in full.
+pub(super) fn find(which: usize, text: &str, at: usize, spans: &mut Vec<Span<'_>>) {
+    let token = &TOKENS[which];
+    if !text[at..].starts_with(token.prefix) || !shapes::has_boundary(text, at) {
+        return;
+    }
+    let begin = at + token.prefix.len();
+    let bytes = text.as_bytes();
+    let near =
+        end_of(&token.parts, bytes, begin, shapes::NEAR).filter(|end| is_mixed(token, &text[begin..*end]));
+    let Some(end) = near.and_then(|_| end_of(&token.parts, bytes, begin, shapes::MAX_SHAPE)) else {
+        return;
+    };
+    spans.push(Span { range: at..end, label: token.label });
+}
+
+/// A name made of words is no token; nor is a number.
+fn is_mixed(token: &Token, tail: &str) -> bool {
+    let has_letter = tail.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let has_digit = tail.bytes().any(|byte| byte.is_ascii_digit());
+    // Parts of fixed lengths are sign enough.
+    let is_exact = token.parts.len() > 4 && has_digit && !super::judge::stands_in(tail);
+    has_letter && (is_exact || shapes::mixed(tail))
+}
+
+/// Where a token's tail ends, no run of it longer than `most`.
+fn end_of(parts: &[Part], bytes: &[u8], mut at: usize, most: usize) -> Option<usize> {
+    for (n, part) in parts.iter().enumerate() {
+        match part {
+            Part::Literal(text) => {
+                if !bytes[at..].starts_with(text.as_bytes()) {
+                    return None;
+                }
+                at += text.len();
+            }
+            Part::Of { set, min, max } => {
+                let mut run = bytes[at..].iter().take(most).take_while(|byte| is_in(*set, **byte)).count();
+                let is_last = n + 1 == parts.len();
+                // A sentence's full stop is no part of it.
+                while is_last && run > *min && matches!(bytes[at + run - 1], b'.' | b',' | b'-') {
+                    run -= 1;
+                }
+                // A longer run is another thing: only the last part's end says so, a literal follows the others.
+                if run < *min || is_last && run > *max {
+                    return None;
+                }
+                at += run.min(*max);
+            }
+        }
+    }
+    let goes_on = bytes.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let is_open = matches!(parts.last(), Some(Part::Of { max: usize::MAX, .. }));
+    (is_open || !goes_on).then_some(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: no line of the table is passed over, and none is short of what the table promises.
+    #[test]
+    fn every_line_is_a_shape() {
+        let lines = include_str!("token_shapes.txt").lines().filter(|line| !line.starts_with('#')).count();
+        assert_eq!(TOKENS.len(), lines);
+        for token in TOKENS.iter() {
+            let length = |part: &Part| match part {
+                Part::Literal(text) => text.len(),
+                Part::Of { min, .. } => *min,
+            };
+            let fewest: usize = token.parts.iter().map(length).sum();
+            assert!(token.prefix.len() >= 3 && fewest >= 16, "{}", token.prefix);
+        }
+    }
+}
