@@ -180,6 +180,10 @@ impl PortableFiles {
             made = Some(blocking(move || copy(&path)).await?);
             report.backup.clone_from(&made);
         }
+        if made.is_some() {
+            let path = report.path.clone();
+            blocking(move || PortableFile::open(&path)?.vacuum()).await?;
+        }
         for index in jobs {
             // The file's name says whose it is.
             let index = PlanJob { plan, ..index };
@@ -268,7 +272,10 @@ fn bring_form(path: &Path, dry_run: bool) -> Result<Brought, StoreError> {
     brought.jobs = match (is_older, dry_run) {
         (true, true) => file.after(forms::bring)?,
         (true, false) => {
+            // First of all: should the process die behind it, the next start sees an older form and does it again.
+            file.vacuum()?;
             file.in_one(forms::bring)?;
+            file.vacuum()?;
             file.jobs()?
         }
         (false, _) => file.jobs()?,

@@ -76,7 +76,8 @@ impl PortableFile {
         connection.busy_timeout(BUSY).map_err(told)?;
         // One file to copy: no log stays beside it.
         connection.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(())).map_err(told)?;
-        connection.execute_batch("PRAGMA synchronous = NORMAL").map_err(told)?;
+        // What is removed from it is not to be read from its free pages.
+        connection.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON").map_err(told)?;
         Ok(Self { connection, path: path.to_owned() })
     }
 
@@ -106,6 +107,11 @@ impl PortableFile {
     /// The connection, for a copy.
     pub(super) fn connection(&self) -> &Connection {
         &self.connection
+    }
+
+    /// Writes the file anew, without the free pages in which older programs left what they had removed.
+    pub(super) fn vacuum(&self) -> Result<(), StoreError> {
+        self.connection.execute_batch("VACUUM").map_err(|error| StoreError::file(&self.path, &error))
     }
 
     /// Works in one transaction, which is taken back where it fails.

@@ -173,6 +173,22 @@ fn older(path: &Path, job: &str, time: &str) {
             ?4, ?4)";
         connection.execute(sql, (job, status, sequence, time)).expect("writes");
     }
+    // What was removed before stands in free pages.
+    connection
+        .execute_batch(
+            "PRAGMA secure_delete = OFF; CREATE TABLE gone (text TEXT);
+             WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 200)
+                 INSERT INTO gone SELECT 'removed long ago: correct-horse-battery ' || n FROM n;
+             DROP TABLE gone;",
+        )
+        .expect("leaves pages");
+    assert!(holds(path, "removed long ago: correct-horse-battery"), "as older programs left it");
+}
+
+/// Do these words stand anywhere in a file's bytes?
+fn holds(path: &Path, words: &str) -> bool {
+    let bytes = std::fs::read(path).expect("reads");
+    bytes.windows(words.len()).any(|window| window == words.as_bytes())
 }
 
 async fn migrated(files: &PortableFiles, dry_run: bool) -> Vec<FileReport> {
@@ -229,6 +245,7 @@ async fn older_and_foreign_files_are_taken_in(place: Place) {
     let projector = Projector::start(files.clone());
     projector.flush().await;
     equal(&store, &files, &["theirs"], &[3]).await;
+    assert!(!holds(&path, "correct-horse-battery"), "neither in its rows nor in its free pages");
     let again = migrated(&files, false).await;
     assert!(again.iter().all(FileReport::is_current), "{again:?}");
     // A file of this form, of another record, put into the folder.
@@ -238,7 +255,8 @@ async fn older_and_foreign_files_are_taken_in(place: Place) {
     connection
         .execute_batch(
             "UPDATE plan_job_index SET job_id = 'another', record = 'of another';
-             UPDATE plan_action_logs SET job_id = 'another', plan_id = 9",
+             UPDATE plan_action_logs SET job_id = 'another', plan_id = 9, message = 'with correct-horse-battery';
+             CREATE TABLE gone AS SELECT message FROM plan_action_logs; DROP TABLE gone;",
         )
         .expect("edits");
     drop(connection);
@@ -248,6 +266,7 @@ async fn older_and_foreign_files_are_taken_in(place: Place) {
     assert_eq!(taken, [(0, false), (0, false), (1, true)]);
     projector.flush().await;
     equal(&store, &files, &["theirs", "another"], &[3, 9]).await;
+    assert!(!holds(&moved, "correct-horse-battery"));
     projector.stop().await;
 }
 
