@@ -350,6 +350,14 @@ async fn run_tool(
     call: &ToolCall,
 ) -> Result<(String, Did), Stop> {
     let note = ToolNote { name: call.name.clone(), input: call.arguments.clone() };
+    // A tool of a server says itself what it takes.
+    if !outside.tools.contains_key(&call.name) {
+        let specs = offered(books.profile(), view, outside);
+        let also = if trade::side(&call.name).is_some() { trade::ARGUMENTS } else { &[] };
+        if let Some(wrong) = tools::unknown_arguments(&specs, call, also) {
+            return tools::answer(ctx, view, note, wrong).await;
+        }
+    }
     if let Some(side) = trade::side(&call.name) {
         let placed = trade::place(ctx, books, view, (brief.symbols, brief.date), side, note).await?;
         let did = if placed.is_order { Did::Ordered } else { Did::Nothing };

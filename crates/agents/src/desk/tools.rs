@@ -37,7 +37,11 @@ pub(crate) async fn run(
     call: &ToolCall,
 ) -> Result<Told, Stop> {
     let note = ToolNote { name: call.name.clone(), input: call.arguments.clone() };
-    let reading = if names.contains(&call.name.as_str()) { read(view, call) } else { None };
+    let wrong = crate::tools::unknown_arguments(&specs(view, names), call, &[]);
+    let reading = match names.contains(&call.name.as_str()) {
+        true => wrong.or_else(|| read(view, call)),
+        false => None,
+    };
     let reading = reading.unwrap_or_else(|| {
         Reading::error(format!("there is no tool `{}`; there are: {}", call.name, names.join(", ")))
     });

@@ -10,7 +10,7 @@ pub mod trade;
 use papertape_core::fence::{Author, fence};
 use papertape_core::json::canonical;
 use papertape_core::market::{Exposure, MarketView, ReadError};
-use papertape_core::message::{Role, ToolSpec};
+use papertape_core::message::{Role, ToolCall, ToolSpec};
 use papertape_core::record::Implied;
 use papertape_core::tape::{Class, Ctx, Entry, OutcomeKind, Shown, Stop, ToolNote};
 use rust_decimal::Decimal;
@@ -161,6 +161,25 @@ fn spec(name: &str, description: &str, properties: &[(&str, Value)], required: u
             "additionalProperties": false,
         }),
     }
+}
+
+/// The answer to a call with arguments that its tool does not have: to pass over them would answer another question
+/// than the one that was asked. `also` are arguments that the tool reads though it does not offer them here.
+pub(crate) fn unknown_arguments(specs: &[ToolSpec], call: &ToolCall, also: &[&str]) -> Option<Reading> {
+    let spec = specs.iter().find(|spec| spec.name == call.name)?;
+    let known = spec.parameters["properties"].as_object()?;
+    let is_unknown = |name: &&String| !known.contains_key(name.as_str()) && !also.contains(&name.as_str());
+    let unknown: Vec<String> =
+        call.arguments.as_object()?.keys().filter(is_unknown).map(|name| format!("`{name}`")).collect();
+    let all: Vec<&str> = known.keys().map(String::as_str).collect();
+    (!unknown.is_empty()).then(|| {
+        Reading::error(format!(
+            "`{}` has no argument {}; allowed: {}",
+            call.name,
+            unknown.join(", "),
+            if all.is_empty() { "none".to_owned() } else { all.join(", ") }
+        ))
+    })
 }
 
 /// Reads a tool's arguments, naming the field that is wrong.

@@ -294,6 +294,10 @@ fn empty_row(status: &str) -> OrderRow {
     }
 }
 
+/// What every order is read for. A market without stops or leverage does not offer them, and refuses the order by its
+/// rules rather than as a misspelling.
+pub(crate) const ARGUMENTS: &[&str] = &["stop", "target", "leverage"];
+
 fn order_tool(profile: &MarketProfile, name: &str, description: &str, opens: bool) -> ToolSpec {
     let unit = if profile.fractional {
         "units, in steps of 0.00000001".to_owned()
