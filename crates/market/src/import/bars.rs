@@ -211,17 +211,8 @@ impl BarReader {
 /// The day or the time of a record. Whole numbers of ten or more digits are seconds, milliseconds,
 /// microseconds or nanoseconds since the Unix epoch.
 fn moment(time: &str, clock: &str) -> Result<Moment, String> {
-    if time.len() >= 9 && time.bytes().all(|byte| byte.is_ascii_digit()) {
-        let refuse = || format!("{} is no time", fields::shown(time));
-        let count: i64 = time.parse().map_err(|_| refuse())?;
-        let at = match time.len() {
-            9 | 10 => Timestamp::from_second(count),
-            12 | 13 => Timestamp::from_millisecond(count),
-            15 | 16 => Timestamp::from_microsecond(count),
-            18 | 19 => Timestamp::from_nanosecond(count.into()),
-            _ => return Err(refuse()),
-        };
-        let at = at.map_err(|_| refuse())?;
+    if let Some(at) = fields::epoch(time) {
+        let at = at?;
         return Ok(Moment::At(at, TimeZone::UTC.to_datetime(at)));
     }
     if let Ok(date) = fields::date(time) {

@@ -2,6 +2,7 @@
 //! places until they can be checked beside one another.
 
 use super::format::{At, Halt, Sink};
+use super::problem::Problems;
 use super::row::{BarRow, BarTime, Basis, DayRow, InstrumentRow, Refusal, Row};
 use jiff::tz::TimeZone;
 use papertape_core::id::Symbol;
@@ -74,12 +75,14 @@ pub(super) struct Collected {
 pub(super) struct Refused<'q> {
     pub(super) told: Vec<Refusal>,
     pub(super) count: u64,
+    pub(super) problems: Problems,
     pub(super) quarantine: Option<&'q mut dyn Write>,
 }
 
 impl Refused<'_> {
     pub(super) fn add(&mut self, refusal: Refusal) -> Result<(), Halt> {
         self.count += 1;
+        self.problems.add(refusal.at(), &refusal.reason);
         if let Some(file) = &mut self.quarantine {
             let mut line = serde_json::to_vec(&refusal).map_err(std::io::Error::other)?;
             line.push(b'\n');

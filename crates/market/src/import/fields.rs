@@ -63,8 +63,42 @@ pub(super) fn date(text: &str) -> Result<Date, String> {
     parse_date(text).map_err(|_| format!("{} is no date of the form YYYY-MM-DD", shown(text)))
 }
 
+/// The day of a date, or of an instant since the Unix epoch: its day in UTC, by which such files count days.
+pub(super) fn day(text: &str) -> Result<Date, String> {
+    match epoch(text) {
+        Some(at) => Ok(TimeZone::UTC.to_datetime(at?).date()),
+        None => date(text),
+    }
+}
+
+/// An instant since the Unix epoch in seconds, milliseconds, microseconds or nanoseconds, told apart by how many
+/// digits they have (from 1973 on); `None` where the text is no such number. pandas writes one as `1700000000.0`.
+pub(super) fn epoch(text: &str) -> Option<Result<Timestamp, String>> {
+    let text = text.trim();
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.len() < 9 || !is_digits(whole) || !is_digits(part) {
+        return None;
+    }
+    let refuse = || format!("{} is no time", shown(text));
+    let read = || {
+        let count: i64 = whole.parse().map_err(|_| refuse())?;
+        let millis =
+            || part.bytes().chain(*b"000").take(3).fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0'));
+        let at = match whole.len() {
+            9 | 10 => Timestamp::from_millisecond(count * 1_000 + millis()),
+            12 | 13 => Timestamp::from_millisecond(count),
+            15 | 16 => Timestamp::from_microsecond(count),
+            18 | 19 => Timestamp::from_nanosecond(count.into()),
+            _ => return Err(refuse()),
+        };
+        at.map_err(|_| refuse())
+    };
+    Some(read())
+}
+
 /// An instant: `2025-10-30T14:30:00Z`, with an offset, or without one at a wall clock in this zone.
-/// The seconds may be left out, and a blank may stand for the `T`.
+/// The seconds may be left out, and a blank may stand for the `T`. A number counts since the Unix epoch.
 ///
 /// A wall-clock time that the zone skips or has twice is refused.
 pub(super) fn instant(text: &str, zone: &TimeZone) -> Result<Timestamp, String> {
@@ -77,6 +111,10 @@ pub(super) fn instant(text: &str, zone: &TimeZone) -> Result<Timestamp, String> 
 /// A time as it is written, and its instant where it has an offset.
 pub(super) fn moment(text: &str) -> Result<(DateTime, Option<Timestamp>), String> {
     let text = text.trim();
+    if let Some(at) = epoch(text) {
+        let at = at?;
+        return Ok((TimeZone::UTC.to_datetime(at), Some(at)));
+    }
     let refuse = || format!("{} is no time", shown(text));
     let pieces = Pieces::parse(text).map_err(|_| refuse())?;
     let time = pieces.time().ok_or_else(|| format!("{} has no time of day", shown(text)))?;
@@ -96,4 +134,23 @@ pub(super) fn at_wall_clock(wall: DateTime, zone: &TimeZone) -> Result<Timestamp
         let zone = zone.iana_name().unwrap_or("its zone");
         format!("{wall} is no one instant in {zone}: the clocks were put forward or back; give an offset")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_since_the_epoch_are_read_by_their_digits() {
+        let read = |text: &str| instant(text, &TimeZone::UTC).map(|at| at.to_string());
+        let noon = Ok("2023-11-14T22:13:20Z".to_owned());
+        for text in ["1700000000", "1700000000.0", "1700000000000", "1700000000000000", "1700000000000000000"]
+        {
+            assert_eq!(read(text), noon, "{text}");
+        }
+        assert_eq!(read("1700000000.5").as_deref(), Ok("2023-11-14T22:13:20.5Z"));
+        assert!(read("17000000000").is_err(), "eleven digits are nothing");
+        assert_eq!(day("1700000000").map(|day| day.to_string()).as_deref(), Ok("2023-11-14"));
+        assert_eq!(day("20231114").map(|day| day.to_string()).as_deref(), Ok("2023-11-14"));
+    }
 }

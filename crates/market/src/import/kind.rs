@@ -121,7 +121,7 @@ fn action(fields: &[&str]) -> Result<Row, String> {
         "splits_complete" => return Ok(Row::SplitsComplete { symbol }),
         other => return Err(format!("{} is no kind of action", fields::shown(other))),
     };
-    let ex_date = fields::date(ex_date)?;
+    let ex_date = fields::day(ex_date)?;
     Ok(Row::Action(CorporateAction { symbol, ex_date, kind }))
 }
 
@@ -172,7 +172,7 @@ fn fundamental(fields: &[&str], zone: &TimeZone) -> Result<Row, String> {
     let item = Fundamental {
         symbol: fields::symbol(symbol)?,
         metric: name("metric", metric)?,
-        period_end: fields::date(period_end)?,
+        period_end: fields::day(period_end)?,
         value: fields::decimal(value)?,
         unit: unit.to_owned(),
     };
@@ -183,7 +183,7 @@ fn macro_point(fields: &[&str], zone: &TimeZone) -> Result<Row, String> {
     let [series, period, value, unit, published_at] = *fields else { return Err(short()) };
     let item = MacroPoint {
         series: name("series", series)?,
-        period: fields::date(period)?,
+        period: fields::day(period)?,
         value: fields::decimal(value)?,
         unit: unit.to_owned(),
     };
@@ -192,7 +192,7 @@ fn macro_point(fields: &[&str], zone: &TimeZone) -> Result<Row, String> {
 
 fn calendar_day(fields: &[&str], zone: &TimeZone) -> Result<Row, String> {
     let [date, opens_at, closes_at] = *fields else { return Err(short()) };
-    let date = fields::date(date)?;
+    let date = fields::day(date)?;
     let at = |text: &str| -> Result<Option<Timestamp>, String> {
         if text.is_empty() {
             return Ok(None);

@@ -28,7 +28,7 @@ impl Format for Parquet {
     }
 
     fn about(&self) -> &'static str {
-        "a Parquet file (plain, snappy or gzip): bars, actions, news, figures"
+        "a Parquet file (plain, snappy, gzip or zstd): bars, actions, news, figures"
     }
 
     fn recognises(&self, _file_name: &str, head: &[u8]) -> bool {

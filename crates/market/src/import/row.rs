@@ -129,12 +129,17 @@ pub struct Refusal {
     pub raw: String,
 }
 
+impl Refusal {
+    /// Where it stands, in words.
+    #[must_use]
+    pub fn at(&self) -> String {
+        let path = self.path.as_ref().map(|path| format!(", {path}")).unwrap_or_default();
+        format!("{}, line {}{path}", self.file, self.line)
+    }
+}
+
 impl std::fmt::Display for Refusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}, line {}", self.file, self.line)?;
-        if let Some(path) = &self.path {
-            write!(f, ", {path}")?;
-        }
-        write!(f, ": {}", self.reason)
+        write!(f, "{}: {}", self.at(), self.reason)
     }
 }

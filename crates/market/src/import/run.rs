@@ -2,6 +2,7 @@
 
 use super::collect::{Collected, Collector, Place, Refused};
 use super::format::{At, Format, Halt, Hints, Sink, format_named, recognise};
+use super::problem::{Problem, Problems};
 use super::row::{Basis, Refusal, Row};
 use super::settle::settle;
 use super::source::Source;
@@ -53,8 +54,21 @@ pub struct Report {
     pub refused: u64,
     /// The first of the refused rows.
     pub refusals: Vec<Refusal>,
+    /// What is wrong with refused rows, by kind.
+    pub problems: Vec<Problem>,
+    /// Files of folders that are not data, with the reason.
+    pub skipped: Vec<SkippedFile>,
     /// What else is worth knowing, in sentences.
     pub notes: Vec<String>,
+}
+
+/// A file of a folder that is not data.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct SkippedFile {
+    /// The file.
+    pub file: String,
+    /// Why it is not read.
+    pub reason: String,
 }
 
 /// How far an import is.
@@ -140,7 +154,8 @@ pub fn import_days(
             basis: options.basis,
         },
         collected: Collected::default(),
-        refused: Refused { told: Vec::new(), count: 0, quarantine },
+        refused: Refused { told: Vec::new(), count: 0, problems: Problems::default(), quarantine },
+        skipped: Vec::new(),
         rows: 0,
         days,
     };
@@ -150,10 +165,12 @@ pub fn import_days(
     let settled = settle(std::mem::take(&mut import.collected), options, is_strict);
     import.refuse(&settled.refused)?;
     let report = Report {
-        files: sources.len(),
+        files: sources.len() - import.skipped.len(),
         rows: import.rows,
         refused: import.refused.count,
         refusals: import.refused.told,
+        problems: import.refused.problems.into_list(),
+        skipped: import.skipped,
         notes: settled.notes,
     };
     if is_strict && report.refused > 0 {
@@ -171,6 +188,7 @@ struct Import<'a, 'q> {
     hints: Hints,
     collected: Collected,
     refused: Refused<'q>,
+    skipped: Vec<SkippedFile>,
     rows: u64,
     days: Option<(Date, Date)>,
 }
@@ -214,6 +232,14 @@ impl Import<'_, '_> {
         self.rows += rows;
         let (line, reason) = match ended {
             Ok(()) | Err(Halt::Enough) => return Ok(()),
+            Err(Halt::File { reason, .. }) if rows == 0 && is_other(source)? => {
+                self.skipped.push(SkippedFile { file: source.name().to_owned(), reason });
+                return Ok(());
+            }
+            Err(Halt::Io(error)) if rows == 0 && is_content(&error) && is_other(source)? => {
+                self.skipped.push(SkippedFile { file: source.name().to_owned(), reason: error.to_string() });
+                return Ok(());
+            }
             Err(Halt::File { line, reason }) => (line, reason),
             // What is packed may be broken; that is the file's fault, as a wrong row is.
             Err(Halt::Io(error)) if is_content(&error) => (1, error.to_string()),
@@ -254,6 +280,17 @@ impl Import<'_, '_> {
     fn io(&self, at: usize, error: io::Error) -> ImportError {
         ImportError::Io { file: self.sources[at].name().to_owned(), error }
     }
+}
+
+/// Is a file of which nothing could be read something else than data? One that was named is not, nor is one that
+/// says of itself that it is Parquet.
+fn is_other(source: &Source) -> Result<bool, ImportError> {
+    if !source.was_found() {
+        return Ok(false);
+    }
+    let head = source.head().map_err(|error| ImportError::Io { file: source.name().to_owned(), error })?;
+    let name = source.file_name().to_ascii_lowercase();
+    Ok(!head.starts_with(b"PAR1") && !name.ends_with(".parquet") && !name.ends_with(".pq"))
 }
 
 fn is_content(error: &io::Error) -> bool {

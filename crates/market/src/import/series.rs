@@ -3,7 +3,7 @@
 use super::adjust::Splits;
 use super::collect::{Bars, Place, day_of};
 use super::row::Basis;
-use super::settle::{Alone, Settling};
+use super::settle::{Alone, Outside, Settling};
 use papertape_core::id::Symbol;
 use papertape_core::market::{BarRest, DailyBar, Interval, IntradayBar, TradingDay, impossible_bar};
 use papertape_core::money::Price;
@@ -177,10 +177,8 @@ impl Series<'_, '_, '_> {
             self.settling.symbols.insert(self.symbol.clone());
         }
         if self.outside > 0 {
-            let (symbol, count, kept) = (self.symbol, self.outside, self.kept);
-            self.settling.notes.push(format!(
-                "{symbol}: {count} bars outside of trading hours are left out, {kept} within them are kept"
-            ));
+            let symbol = self.symbol.clone();
+            self.settling.outside.push(Outside { symbol, bars: self.outside, kept: self.kept });
         }
     }
 }

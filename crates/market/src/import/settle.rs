@@ -7,6 +7,7 @@ use super::adjust::{Splits, check_dividends};
 use super::collect::{ActionKey, Bars, Collected, Keyed, Place, SeriesKey};
 use super::row::{Basis, DayRow, InstrumentRow};
 use super::run::ImportOptions;
+use super::shifted;
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
 use papertape_core::market::{BuildError, DatasetBuilder, Instrument, Interval, IntradayBar, TradingDay};
@@ -33,6 +34,7 @@ pub(super) fn settle(collected: Collected, options: &ImportOptions, is_strict: b
         calendar: None,
         days: BTreeMap::new(),
         symbols: BTreeSet::new(),
+        outside: Vec::new(),
         alone: Vec::new(),
         has_bars: false,
         error: None,
@@ -57,10 +59,18 @@ pub(super) struct Settling<'a> {
     /// The days on which there are bars.
     pub(super) days: BTreeMap<Date, TradingDay>,
     pub(super) symbols: BTreeSet<Symbol>,
+    /// Bars outside of the hours, by symbol and length.
+    pub(super) outside: Vec<Outside>,
     /// Newest bars with their open alone.
     pub(super) alone: Vec<Alone>,
     has_bars: bool,
     error: Option<BuildError>,
+}
+
+pub(super) struct Outside {
+    pub(super) symbol: Symbol,
+    pub(super) bars: u64,
+    pub(super) kept: u64,
 }
 
 pub(super) struct Alone {
@@ -93,6 +103,7 @@ impl Settling<'_> {
         for (series, bars) in by_series(std::mem::take(&mut collected.bars)) {
             super::series::settle_series(self, &series, bars, splits.get(&series.0));
         }
+        self.tell_outside();
         self.newest();
         let (first, last) = (self.days.keys().next().copied(), self.days.keys().next_back().copied());
         if let (Some(first), Some(last)) = (first, last) {
@@ -108,11 +119,18 @@ impl Settling<'_> {
         let given: Vec<_> = actions.values().map(|(action, _)| action).collect();
         self.notes.extend(check_dividends(&collected.adjusted_closes, &given));
         self.instruments(std::mem::take(&mut collected.instruments));
-        for (published, _) in self.once(collected.news, "the id is given").into_values() {
+        let zone = self.options.hours.zone().clone();
+        let news = self.once(collected.news, "the id is given");
+        let times: Vec<Timestamp> = news.values().map(|(published, _)| published.published_at).collect();
+        self.notes.extend(shifted::notes(&times, &zone));
+        for (published, _) in news.into_values() {
             let added = self.builder.news(Some(published.published_at), published.item);
             self.note_error(added);
         }
+        let mut early = shifted::Foreknown::default();
         for (published, _) in self.once(collected.fundamentals, "the figure is given").into_values() {
+            let what = format!("{} {}", published.item.symbol, published.item.metric);
+            early.check(&what, published.item.period_end, published.published_at, &zone);
             let added = self.builder.fundamental(Some(published.published_at), published.item);
             self.note_error(added);
         }
@@ -120,6 +138,30 @@ impl Settling<'_> {
             let added = self.builder.macro_point(Some(published.published_at), published.item);
             self.note_error(added);
         }
+        self.notes.extend(early.notes());
+    }
+
+    /// One sentence for all symbols that have bars outside of the hours.
+    fn tell_outside(&mut self) {
+        let mut outside = std::mem::take(&mut self.outside);
+        let (bars, kept) = outside.iter().fold((0, 0), |sum, one| (sum.0 + one.bars, sum.1 + one.kept));
+        if bars == 0 {
+            return;
+        }
+        outside.sort_by(|a, b| b.bars.cmp(&a.bars).then_with(|| a.symbol.cmp(&b.symbol)));
+        let first: Vec<String> =
+            outside.iter().take(3).map(|one| format!("{} {}", one.symbol, one.bars)).collect();
+        let more = match outside.len() - first.len() {
+            0 => String::new(),
+            more => format!(" and {more} more symbols"),
+        };
+        let zone = self.options.hours.zone().iana_name().unwrap_or("the exchange's zone").to_owned();
+        // Half of them outside is no early or late trading any more.
+        let hint = if bars > kept { "; their times look shifted: give the zone with --zone" } else { "" };
+        self.notes.push(format!(
+            "{bars} bars outside of trading hours in {zone} are left out ({}{more}), {kept} within them are kept{hint}",
+            first.join(", ")
+        ));
     }
 
     pub(super) fn note_error(&mut self, result: Result<(), BuildError>) {

@@ -17,6 +17,7 @@ const GZIP: &[u8] = b"\x1f\x8b";
 pub struct Source {
     name: String,
     content: Content,
+    was_found: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -30,14 +31,26 @@ impl Source {
     #[must_use]
     pub fn file(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
-        Self { name: path.display().to_string(), content: Content::File(path) }
+        Self { name: path.display().to_string(), content: Content::File(path), was_found: false }
+    }
+
+    /// A file that was found in a folder rather than named: where it is not data, it is skipped.
+    #[must_use]
+    pub fn found(path: impl Into<PathBuf>) -> Self {
+        Self { was_found: true, ..Self::file(path) }
+    }
+
+    /// Was it found in a folder rather than named?
+    #[must_use]
+    pub fn was_found(&self) -> bool {
+        self.was_found
     }
 
     /// Bytes that are at hand, such as a server's answer. The name may be a file's or an address: its
     /// last part serves as a file's name does.
     #[must_use]
     pub fn bytes(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
-        Self { name: name.into(), content: Content::Bytes(bytes.into()) }
+        Self { name: name.into(), content: Content::Bytes(bytes.into()), was_found: false }
     }
 
     /// What refusals call it.

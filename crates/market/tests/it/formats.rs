@@ -232,7 +232,7 @@ fn alpha_vantage_intraday() {
     );
     assert_eq!(
         imported.report.notes,
-        ["IBM: 1 bars outside of trading hours are left out, 3 within them are kept"]
+        ["1 bars outside of trading hours in America/New_York are left out (IBM 1), 3 within them are kept"]
     );
     let bad_zone = text.replace("US/Eastern", "US/Nowhere");
     assert!(

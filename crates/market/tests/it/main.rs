@@ -15,3 +15,4 @@ mod keeping;
 mod market_answers;
 mod round_trip;
 mod support;
+mod times;
