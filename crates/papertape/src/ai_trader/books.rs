@@ -2,7 +2,7 @@
 //! open. Rows for which that is not so are told, one by one; none is mended.
 
 use super::position::{Doing, Row};
-use super::report::{Place, Report};
+use super::report::{Place, Report, Told};
 use papertape_agents::recorded::{Difference, NOISE, RecordedBooks};
 use papertape_core::ledger::Side;
 use papertape_core::market::Dataset;
@@ -28,30 +28,56 @@ pub struct Disagreement {
     pub amounts: Option<Difference>,
 }
 
+impl Told for Disagreement {
+    fn place(&self) -> String {
+        self.at.as_ref().map_or_else(|| format!("{} on {}", self.agent, self.date), Place::to_string)
+    }
+
+    fn reason(&self) -> String {
+        self.in_words()
+    }
+}
+
+impl Disagreement {
+    fn in_words(&self) -> String {
+        match &self.amounts {
+            None => self.what.clone(),
+            Some(Difference { what, recorded, computed }) => format!(
+                "{}: {what} is {} in the log and {} by actions and prices",
+                self.what,
+                recorded.normalize(),
+                computed.normalize()
+            ),
+        }
+    }
+}
+
 impl fmt::Display for Disagreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.at {
             Some(at) => write!(f, "{at}: ")?,
             None => write!(f, "{} on {}: ", self.agent, self.date)?,
         }
-        f.write_str(&self.what)?;
-        if let Some(Difference { what, recorded, computed }) = &self.amounts {
-            write!(
-                f,
-                ": {what} is {} in the log and {} by actions and prices",
-                recorded.normalize(),
-                computed.normalize()
-            )?;
-        }
-        Ok(())
+        f.write_str(&self.in_words())
     }
 }
 
-/// Checks each row against the one before it.
+/// Checks each row against the one before it. A row that follows from an earlier one instead begins a fork: the run was
+/// started again from there, and the rows between belong to what it gave up.
 pub(super) fn check(agent: &str, rows: &[Row], dataset: &Dataset, report: &mut Report) {
     let mut found = Vec::new();
-    for pair in rows.windows(2) {
+    let rows = in_file_order(rows);
+    for (at, pair) in rows.windows(2).enumerate() {
         let [before, row] = pair else { continue };
+        if let Some(from) = fork(&rows[..=at], row, dataset) {
+            let what = format!(
+                "line {} starts again from row {} (line {}): the log forks here, and what stands between is another run",
+                row.at.line, from.id, from.at.line
+            );
+            let (agent, at) = (agent.to_owned(), Some(row.at.clone()));
+            found.push(Disagreement { agent, date: row.date, at, what, amounts: None });
+            continue;
+        }
         let mut tell = |what: String, amounts: Option<Difference>| {
             let (agent, at) = (agent.to_owned(), Some(row.at.clone()));
             found.push(Disagreement { agent, date: row.date, at, what, amounts });
@@ -71,6 +97,29 @@ pub(super) fn check(agent: &str, rows: &[Row], dataset: &Dataset, report: &mut R
         }
     }
     found.into_iter().for_each(|one| report.disagreements.add(one));
+}
+
+/// The rows as the file has them, where their numbers begin again in the middle; else by their numbers.
+fn in_file_order(rows: &[Row]) -> Vec<&Row> {
+    let mut by_line: Vec<&Row> = rows.iter().collect();
+    by_line.sort_by_key(|row| row.at.line);
+    let begins_again = rows.windows(2).any(|pair| pair[0].id == pair[1].id);
+    if begins_again { by_line } else { rows.iter().collect() }
+}
+
+/// The row that this one follows from, where that is not the last of those `before` it.
+fn fork<'r>(before: &[&'r Row], row: &Row, dataset: &Dataset) -> Option<&'r Row> {
+    let follows = |from: &Row| {
+        let expected = expected(&from.books, row, dataset);
+        expected.is_ok_and(|(books, _)| row.books.differences(&books).is_empty())
+    };
+    let (last, earlier) = before.split_last()?;
+    // Where nothing was done since, nobody can say from which row it went on.
+    let is_elsewhere = |from: &&&Row| !from.books.differences(&last.books).is_empty();
+    if follows(last) {
+        return None;
+    }
+    earlier.iter().rev().filter(is_elsewhere).find(|from| follows(from)).copied()
 }
 
 /// What a row should say, and the open that its trade took.

@@ -82,8 +82,8 @@ pub async fn run(world: &World<'_>, agent: &RecordedAgent, report: &mut Report) 
     if let Some(about) = report.agents.iter_mut().find(|about| about.agent == name) {
         about.sessions = world.days.len() as u64;
         about.closings = closings;
-        about.computed_cash = state.books.account().cash().0.normalize();
-        about.portfolio_value = state.books.last_value().0.normalize();
+        about.computed_cash = Some(state.books.account().cash().0.normalize());
+        about.portfolio_value = Some(state.books.last_value().0.normalize());
     }
     Ok(())
 }

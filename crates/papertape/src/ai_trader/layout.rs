@@ -116,7 +116,7 @@ fn prices(dir: &Path, skipped: &mut Vec<(String, String)>) -> io::Result<Vec<Pat
 }
 
 /// What lies in a folder, without hidden files, by name.
-fn entries(dir: &Path) -> io::Result<Vec<PathBuf>> {
+pub(super) fn entries(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", dir.display()));
     let mut found = Vec::new();
     for entry in std::fs::read_dir(dir).map_err(named)? {

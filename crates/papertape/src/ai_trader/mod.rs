@@ -6,6 +6,7 @@
 //! books that do not add up are told and not mended, and [`dry`] runs the days without keeping them.
 
 pub mod dry;
+pub mod tidy;
 
 mod books;
 mod layout;
@@ -15,7 +16,7 @@ mod report;
 
 pub use books::Disagreement;
 pub use layout::{Layout, find};
-pub use report::{AgentReport, DatasetReport, Place, Problem, Report, Skipped, Tally};
+pub use report::{AgentReport, DatasetReport, Place, Problem, Report, Skipped, Tally, Told};
 
 use papertape_agents::recorded::{RecordedBooks, RecordedDay, RecordedOrder};
 use papertape_core::id::{AgentName, Symbol};

@@ -23,7 +23,7 @@ pub(super) struct Row {
     /// Where it stands.
     pub(super) at: Place,
     /// Its number.
-    id: i64,
+    pub(super) id: i64,
     /// Its day.
     pub(super) date: Date,
     /// What was done.

@@ -2,6 +2,7 @@
 
 use super::books::Disagreement;
 use papertape_core::time::Date;
+use papertape_market::import::{Problem as KindOfProblem, Problems};
 use rust_decimal::Decimal;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -44,6 +45,46 @@ pub struct Tally<T> {
 impl<T> Default for Tally<T> {
     fn default() -> Self {
         Self { count: 0, first: Vec::new() }
+    }
+}
+
+impl<T: Told> Tally<T> {
+    /// By kind: one sentence with a count and the first places.
+    #[must_use]
+    pub fn by_kind(&self) -> Vec<KindOfProblem> {
+        let mut kinds = Problems::default();
+        for one in &self.first {
+            kinds.add(one.place(), &one.reason());
+        }
+        kinds.into_list()
+    }
+}
+
+/// What has a place and a reason.
+pub trait Told {
+    /// Where it stands.
+    fn place(&self) -> String;
+    /// What is wrong there.
+    fn reason(&self) -> String;
+}
+
+impl Told for Problem {
+    fn place(&self) -> String {
+        self.at.to_string()
+    }
+
+    fn reason(&self) -> String {
+        self.reason.clone()
+    }
+}
+
+impl Told for Skipped {
+    fn place(&self) -> String {
+        self.what.clone()
+    }
+
+    fn reason(&self) -> String {
+        self.why.clone()
     }
 }
 
@@ -139,10 +180,12 @@ pub struct AgentReport {
     pub sessions: u64,
     /// Positions that close, and so are reflected on where the memory is on.
     pub closings: u64,
-    /// Cash at the end, from actions and prices.
-    pub computed_cash: Decimal,
-    /// The value at the last close, from actions and prices.
-    pub portfolio_value: Decimal,
+    /// Cash at the end, from actions and prices; `None` for an agent that is rejected.
+    pub computed_cash: Option<Decimal>,
+    /// The value at the last close, from actions and prices; `None` for an agent that is rejected.
+    pub portfolio_value: Option<Decimal>,
+    /// Why it is not imported: rows of it cannot be read, or its books do not add up.
+    pub rejected: Option<String>,
 }
 
 impl AgentReport {
@@ -155,7 +198,7 @@ impl AgentReport {
     /// What it made of its cash, as a fraction.
     #[must_use]
     pub fn return_of_all(&self) -> Option<Decimal> {
-        self.portfolio_value.checked_div(self.initial_cash)?.checked_sub(Decimal::ONE)
+        self.portfolio_value?.checked_div(self.initial_cash)?.checked_sub(Decimal::ONE)
     }
 }
 
@@ -175,6 +218,24 @@ impl Report {
     /// Something is left out.
     pub fn skip(&mut self, what: &str, why: &str) {
         self.skipped.add(Skipped { what: what.to_owned(), why: why.to_owned() });
+    }
+
+    /// Takes the figures away from agents that are not imported: a return of books that do not add up is none.
+    pub fn reject(&mut self, accepts_disagreements: bool) {
+        for agent in &mut self.agents {
+            let own = format!("/{}/", agent.agent);
+            let unreadable = self.problems.first.iter().filter(|one| one.at.file.contains(&own)).count();
+            let odd = self.disagreements.first.iter().filter(|one| one.agent == agent.agent).count();
+            agent.rejected = match (unreadable, odd) {
+                (0, 0) => None,
+                (0, _) if accepts_disagreements => None,
+                (0, _) => Some("its books do not add up".to_owned()),
+                _ => Some("rows of it cannot be read".to_owned()),
+            };
+            if agent.rejected.is_some() {
+                (agent.computed_cash, agent.portfolio_value) = (None, None);
+            }
+        }
     }
 
     /// Something worth knowing.

@@ -5,7 +5,7 @@ use super::failure::{FAILED, of_trigger, of_view, usage};
 use super::output::{count, json, money, note, percent, say, table, text_of};
 use super::{Common, Outcome, execute, way};
 use crate::ai_trader::dry::{self, World};
-use crate::ai_trader::{self, Layout, RecordedAgent, Report, Tally};
+use crate::ai_trader::{self, Layout, RecordedAgent, Report, Tally, Told};
 use crate::app::{Access, App, database_file};
 use crate::config::Config;
 use crate::trigger::{self, ImportRequest, PlannedImport};
@@ -26,7 +26,6 @@ use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive as _;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fmt::Display;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -114,6 +113,7 @@ pub(super) async fn import(common: &Common, config: Config, args: ImportArgs) ->
         Some(dataset) => {
             let agents = ai_trader::read(&layout, &dataset, &args.only, &mut report)?;
             try_out(&dataset, &market, &agents, &mut report).await?;
+            report.reject(args.accept_disagreements);
             Some((dataset, agents))
         }
         None => None,
@@ -381,14 +381,20 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-fn each<T: Display>(what: &str, all: &Tally<T>) {
-    for one in &all.first {
-        note!("{what}: {one}");
+/// One sentence for each kind.
+fn each<T: Told>(what: &str, all: &Tally<T>) {
+    for kind in all.by_kind() {
+        note!("{what}: {kind}");
     }
     let more = all.count.saturating_sub(all.first.len() as u64);
     if more > 0 {
         note!("{what}: {} more", count(more));
     }
+}
+
+/// An amount; `-` for an agent that is rejected.
+fn figure(amount: Option<Decimal>) -> String {
+    amount.map_or_else(|| "-".to_owned(), |amount| money(number(amount)))
 }
 
 fn show(report: &Report) -> Result<()> {
@@ -425,12 +431,18 @@ fn show(report: &Report) -> Result<()> {
             count(agent.trades_of_nothing),
             count(agent.closings),
             money(number(agent.initial_cash)),
-            money(number(agent.computed_cash)),
-            money(number(agent.portfolio_value)),
+            figure(agent.computed_cash),
+            figure(agent.portfolio_value),
             percent(agent.return_of_all().and_then(|part| part.to_f64())),
         ]);
     }
-    say(text_of(&rows))
+    say(text_of(&rows))?;
+    for agent in &report.agents {
+        if let Some(reason) = &agent.rejected {
+            note!("{} is rejected: {reason}", agent.agent);
+        }
+    }
+    Ok(())
 }
 
 /// Says what follows from the report, where nothing was written.

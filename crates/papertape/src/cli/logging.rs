@@ -5,8 +5,10 @@ use super::progress::above_the_bars;
 use crate::config::{Config, LogFormat};
 use anyhow::{Context as _, Result};
 use papertape_core::redact::Redactor;
+use std::backtrace::{Backtrace, BacktraceStatus};
 use std::io::{self, Write};
-use std::sync::{Arc, OnceLock};
+use std::panic::PanicHookInfo;
+use std::sync::{Arc, LazyLock, OnceLock};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::layer;
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -14,6 +16,9 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// Set once the secrets are known, which is when the product has been put together.
 static REDACTOR: OnceLock<Arc<Redactor>> = OnceLock::new();
+
+/// Until then, and in a process that has no secrets of its own, the rules do without them.
+static RULES: LazyLock<Redactor> = LazyLock::new(Redactor::default);
 
 /// Libraries that log payloads and headers, whatever is asked for.
 const QUIET: &str = "rmcp=warn,hyper=warn,hyper_util=warn,h2=warn,reqwest=warn,rustls=warn";
@@ -45,16 +50,38 @@ pub(super) fn start(common: &Common, config: &Config, usual: &str) -> Result<()>
     Ok(())
 }
 
+/// A panic's message may hold whatever the code was working on: it goes the way of the log.
+pub(super) fn redact_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let text = clean(&told(panic));
+        above_the_bars(|| {
+            let _ = io::stderr().lock().write_all(text.as_bytes());
+        });
+    }));
+}
+
+fn told(panic: &PanicHookInfo<'_>) -> String {
+    let thread = std::thread::current();
+    let backtrace = Backtrace::capture();
+    let backtrace = match backtrace.status() {
+        BacktraceStatus::Captured => format!("\n{backtrace}"),
+        _ => String::new(),
+    };
+    format!("thread '{}' {panic}{backtrace}\n", thread.name().unwrap_or("<unnamed>"))
+}
+
+/// A text without secrets.
+fn clean(text: &str) -> String {
+    REDACTOR.get().map_or(&*RULES, |redactor| redactor).redact_text(text).value
+}
+
 /// Takes whole lines, as the subscriber writes them.
 struct Lines;
 
 impl Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
-        let text = match REDACTOR.get() {
-            Some(redactor) => redactor.redact_text(&text).value,
-            None => text.into_owned(),
-        };
+        let text = clean(&text);
         above_the_bars(|| {
             // A log that nobody reads is no reason to stop.
             let _ = io::stderr().lock().write_all(text.as_bytes());
@@ -64,5 +91,32 @@ impl Write for Lines {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    /// Goal: what a panic says of a secret is not printed, whether it is configured or known by its shape.
+    #[test]
+    fn a_panic_keeps_secrets_to_itself() {
+        let secrets = vec![("desk".to_owned(), "plain-words&of/no=shape+42".to_owned())];
+        redact_with(&Arc::new(Redactor::new(secrets).expect("long enough")));
+        let seen = Arc::new(Mutex::new(String::new()));
+        let into = Arc::clone(&seen);
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            into.lock().expect("is whole").push_str(&clean(&told(panic)));
+        }));
+        let ended = std::panic::catch_unwind(|| {
+            panic!("asked with plain-words&of/no=shape+42 and password=hunter22abc")
+        });
+        std::panic::set_hook(usual);
+        assert!(ended.is_err());
+        let text = seen.lock().expect("is whole").clone();
+        assert!(text.contains("panicked at") && text.contains("[redacted:desk]"), "{text}");
+        assert!(!text.contains("shape+42") && !text.contains("hunter22abc"), "{text}");
     }
 }

@@ -151,6 +151,7 @@ type Outcome = Result<ExitCode>;
 #[must_use]
 pub fn main(cli: Cli) -> ExitCode {
     let as_json = cli.common.json;
+    logging::redact_panics();
     let result = prepare(&cli).and_then(|config| {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         runtime.block_on(dispatch(cli, config))

@@ -148,3 +148,32 @@ fn crash_in_the_middle_of_an_import() {
     assert!(!is_writing(&content), "what was left is cleared away");
     tool.ok(&["data", "verify", "many"]);
 }
+
+/// Goal: a folder is read with the folders in it; what is not data is skipped and named, and rows that are wrong in one way
+/// are one sentence.
+#[test]
+fn folders_are_read_with_all_that_lies_in_them() {
+    let tool = tool(&[]);
+    std::fs::create_dir_all(tool.path("in/a/b")).expect("makes folders");
+    std::fs::write(tool.path("in/a/b/bars.csv"), BARS).expect("writes");
+    std::fs::write(tool.path("in/README.md"), "# Prices\n\nBought, with a licence.\n").expect("writes");
+    std::fs::write(tool.path("in/a/chart.png"), b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\xff\xfe").expect("writes");
+    std::fs::write(tool.path("in/a/empty.csv"), "").expect("writes");
+    std::fs::write(tool.path("in/.hidden"), "no").expect("writes");
+    let made = tool.json(&["data", "import", "in", "--name", "found"]);
+    assert_eq!((made["bars"].as_u64(), made["report"]["files"].as_u64()), (Some(6), Some(1)), "{made}");
+    let skipped: Vec<&str> = made["report"]["skipped"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|one| one["file"].as_str())
+        .collect();
+    assert_eq!(skipped.len(), 3, "{skipped:?}");
+    for name in ["README.md", "chart.png", "empty.csv"] {
+        assert!(skipped.iter().any(|file| file.ends_with(name)), "{name}: {skipped:?}");
+    }
+    let told = tool.ok(&["data", "import", "in", "--name", "found"]).err;
+    assert!(told.contains("not data") && told.contains("chart.png"), "{told}");
+    // One that is named is to be data.
+    tool.ends(&["data", "import", "in/README.md", "--name", "other"], 1);
+}

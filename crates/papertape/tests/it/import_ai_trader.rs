@@ -399,3 +399,28 @@ fn another_model_goes_on_where_a_recorded_one_was() {
     let on = tool.ends(&["run", "--dataset", "ai-trader", "--end", DAYS[4], "--model", CHINESE], 2);
     assert!(on.err.contains("imported"), "{on:?}");
 }
+
+// Goal: a run that was started again in the middle is named as such, once, by the line and the row it goes on from; the
+// return of an agent that is rejected is not shown, and those of others are.
+#[test]
+fn a_fork_is_named_and_a_rejected_agent_has_no_return() {
+    let mut forked = rows();
+    // After its last row the run goes on from row 2, as if rows 3 to 6 had never been.
+    forked.push(row(7, DAYS[4], act("sell", "AAA", 10), (0, 4, 938.0)));
+    let tool = tool(|dir| {
+        folder(dir, 1_000);
+        alpha(dir, &forked);
+    });
+    let report = report(&tool, &DRY, 1);
+    let told = told(&report, "disagreements").join("\n");
+    assert!(told.contains("line 8 starts again from row 2 (line 3)"), "{told}");
+    let agents = report["report"]["agents"].as_array().expect("a list");
+    let of = |name: &str| agents.iter().find(|one| one["agent"] == name).expect("is there").clone();
+    assert_eq!(of(ALPHA)["portfolio_value"], Value::Null);
+    assert_eq!(of(ALPHA)["rejected"], "its books do not add up");
+    assert_eq!(of(CHINESE)["portfolio_value"], "1000");
+    let shown = tool.ends(&DRY, 1);
+    let line = shown.out.lines().find(|line| line.contains(ALPHA)).expect("a row").to_owned();
+    assert!(!line.contains('%'), "{line}");
+    assert!(shown.err.contains(&format!("{ALPHA} is rejected")), "{}", shown.err);
+}

@@ -21,6 +21,7 @@ mod assistant_search;
 mod assistant_support;
 mod assistant_told;
 mod branch_jobs;
+mod cleanup_jsonl;
 mod cli_access;
 mod cli_backup;
 mod cli_chat;

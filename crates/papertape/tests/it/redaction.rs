@@ -20,6 +20,9 @@ fn telltale(body: &Value, all: &str) -> ScriptedAnswer {
     let has_spoken = request.messages.iter().any(|message| matches!(message, Message::Assistant { .. }));
     if request.tools.is_empty() || has_spoken {
         let text = format!("Done. {all}\n<FINISH_SIGNAL>");
+        if body["stream"] == true {
+            return in_pieces(&text);
+        }
         return ScriptedAnswer::reply(Reply { text, tokens, ..Reply::default() });
     }
     let call = |id: &str, name: &str, arguments: Value| Call {
@@ -31,6 +34,7 @@ fn telltale(body: &Value, all: &str) -> ScriptedAnswer {
         call("c1", "buy", json!({ "symbol": "IBM", "quantity": 1, "reason": all })),
         call("c2", "buy", json!({ "symbol": all, "quantity": 1_000_000 })),
         call("c3", "desk__echo", json!({ "text": all })),
+        call("c6", "get_news", json!({ "limit": 10 })),
         call("c4", all.lines().next().unwrap_or_default(), json!({ "password": KEY })),
         Call { id: "c5".to_owned(), name: "calculate".to_owned(), arguments: format!("{{ no json: {all}") },
     ];
@@ -41,6 +45,32 @@ fn telltale(body: &Value, all: &str) -> ScriptedAnswer {
         tokens,
         ..Reply::default()
     })
+}
+
+/// A streamed answer in pieces of a few letters, so that most secrets are split over several.
+fn in_pieces(text: &str) -> ScriptedAnswer {
+    let letters: Vec<char> = text.chars().collect();
+    let event = |piece: &[char]| {
+        let piece: String = piece.iter().collect();
+        let delta =
+            json!({ "choices": [{ "index": 0, "delta": { "content": piece }, "finish_reason": null }] });
+        format!("data: {delta}\n\n")
+    };
+    let mut events: String = letters.chunks(5).map(event).collect();
+    let end = json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }] });
+    events.push_str(&format!("data: {end}\n\ndata: [DONE]\n\n"));
+    ScriptedAnswer::raw("text/event-stream", events)
+}
+
+/// A small dataset whose news say all of it.
+fn with_news(tool: &Tool, all: &str) {
+    let bars = "symbol,date,open,high,low,close,volume\nIBM,2012-10-01,100,101,99,100,1000\n\
+                IBM,2012-10-02,100,101,99,100,1000\nIBM,2012-10-03,100,101,99,100,1000\n";
+    std::fs::write(tool.path("bars.csv"), bars).expect("writes");
+    let item = json!({ "symbol": "IBM", "published_at": "2012-09-28T12:00:00Z", "headline": "What leaked", "body": all });
+    let second = json!({ "symbol": "IBM", "published_at": "2012-09-28T13:00:00Z", "headline": all.lines().next(), "body": "" });
+    std::fs::write(tool.path("news.jsonl"), format!("{item}\n{second}\n")).expect("writes");
+    tool.ok(&["data", "import", "bars.csv", "news.jsonl", "--name", "leaky"]);
 }
 
 /// Queues a job and reads its stream to the end.
@@ -83,6 +113,8 @@ async fn planted_secrets_come_out_nowhere() {
         .with("PLANTED_KEY", KEY)
         .with("PLANTED_TOOL_SECRET", TOOL_SECRET)
         .with("PATH", &std::env::var("PATH").unwrap_or_default());
+    assert!(planted.count() >= 200);
+    with_news(&tool, &all);
     let serving = Serving::start(&tool);
     let url = serving.url.clone();
     let client = reqwest::Client::new();
@@ -99,6 +131,15 @@ async fn planted_secrets_come_out_nowhere() {
     });
     let job = run(&client, &url, &request, &mut net).await;
     assert!(server.count() >= 4, "both were asked");
+    let request = json!({
+        "start_date": "2012-10-01", "end_date": "2012-10-02", "symbols": ["IBM"], "dataset": "leaky",
+        "agents": [agent("reads", "test::talks")],
+    });
+    let reads = run(&client, &url, &request, &mut net).await;
+    let read = client.get(format!("{url}/reasoning?job_id={reads}&include_full_conversation=true"));
+    let read = read.send().await.expect("an answer").text().await.expect("text");
+    assert!(read.contains("What leaked"), "the news were shown");
+    net.check("what was said of the news", &read);
 
     // What readers get.
     let jobs = format!("/jobs/{job}");

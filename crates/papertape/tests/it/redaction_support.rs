@@ -10,8 +10,12 @@ use std::fs::File;
 use std::path::Path;
 use std::process::{Child, Stdio};
 
-/// The corpus that the rules are measured by; a scanner's triggers are split by this sign.
-const CORPUS: &str = include_str!("../../../core/tests/it/fixtures/redact_own.json");
+/// The corpora that the rules are measured by; a scanner's triggers are split by this sign.
+const CORPORA: [&str; 3] = [
+    include_str!("../../../core/tests/it/fixtures/redact_own.json"),
+    include_str!("../../../core/tests/it/fixtures/redact_more.json"),
+    include_str!("../../../core/tests/it/fixtures/redact_tokens.json"),
+];
 const SPLIT: char = '¦';
 /// Shorter ones turn up by chance.
 const SHORTEST: usize = 8;
@@ -30,10 +34,17 @@ pub(crate) struct Planted {
 impl Planted {
     /// The corpus, and the configured credentials in several spellings.
     pub(crate) fn new() -> Self {
-        let cases: Vec<Value> = serde_json::from_str(CORPUS).expect("a corpus");
+        let read = |corpus: &str| serde_json::from_str::<Vec<Value>>(corpus).expect("a corpus");
+        let cases: Vec<Value> = CORPORA.into_iter().flat_map(read).collect();
         let text = |case: &Value, key: &str| case[key].as_str().map(|text| text.replace(SPLIT, ""));
         let mut planted = Self { texts: Vec::new(), secrets: Vec::new() };
         for case in &cases {
+            // A shape of a token is a sample, all of which is the secret.
+            if let (Some(prefix), Some(sample)) = (text(case, "prefix"), text(case, "sample")) {
+                planted.texts.push(format!("It is {sample} now."));
+                planted.secrets.push((format!("a token {prefix}"), sample));
+                continue;
+            }
             let Some(secret) = text(case, "secret").filter(|secret| secret.chars().count() >= SHORTEST)
             else {
                 continue;
@@ -67,6 +78,11 @@ impl Planted {
     /// All of it in one text.
     pub(crate) fn everything(&self) -> String {
         self.texts.join("\n\nThen:\n\n")
+    }
+
+    /// How many different secrets there are.
+    pub(crate) fn count(&self) -> usize {
+        self.secrets.iter().map(|(_, secret)| secret).collect::<std::collections::BTreeSet<_>>().len()
     }
 
     /// One piece of it, of those that are no longer than a name may be.
@@ -120,7 +136,10 @@ impl Net {
         for entry in std::fs::read_dir(directory).expect("a directory") {
             let path = entry.expect("an entry").path();
             if path.is_dir() {
-                self.check_directory(&path);
+                // A dataset is what somebody gave, to the byte; what is read of it is redacted then.
+                if path.file_name().is_some_and(|name| name != "datasets") {
+                    self.check_directory(&path);
+                }
                 continue;
             }
             match std::fs::read(&path) {
@@ -206,13 +225,14 @@ fn base64(text: &str) -> String {
 fn the_net_has_no_holes() {
     assert_eq!([base64("a"), base64("ab"), base64("abc")], ["YQ==", "YWI=", "YWJj"]);
     let planted = Planted::new();
-    assert!(planted.secrets.len() >= 40);
+    assert!(planted.count() >= 200, "{} secrets", planted.count());
     let mut net = planted.net();
     net.check("the text itself", planted.everything());
     let found: std::collections::BTreeSet<&str> =
         net.found.iter().filter_map(|found| found.split(": ").nth(1)?.split(", after").next()).collect();
-    assert_eq!(found.len(), planted.secrets.len(), "{found:?}");
+    // One secret has several dresses; it is told by the name of the first.
+    assert!(found.len() >= planted.count(), "{found:?}");
     let mut within = planted.net();
     within.check("JSON", serde_json::json!({ "text": planted.everything() }).to_string());
-    assert!(within.found.len() >= planted.secrets.len());
+    assert!(within.found.len() >= planted.count());
 }

@@ -12,10 +12,12 @@ use clap::{Args, ValueEnum};
 use papertape_core::id::Symbol;
 use papertape_core::market::{Interval, TradingHours};
 use papertape_market::import::{
-    Basis, FORMATS, ImportError, ImportOptions, Imported, Progress, Report, Source, import as read,
+    Basis, FORMATS, ImportError, ImportOptions, Imported, Progress, Report, SkippedFile, Source,
+    import as read,
 };
 use papertape_market::{Catalogue, check_name};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
@@ -25,7 +27,7 @@ use std::time::{Duration, Instant};
 /// What to import.
 #[derive(Debug, Args)]
 pub(super) struct ImportArgs {
-    /// Files, or folders whose files are read
+    /// Files, or folders, of which everything is read that is data
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The dataset's name
@@ -150,27 +152,40 @@ pub(in crate::cli) fn parse_hours(zone: &str, text: &str) -> Result<TradingHours
     TradingHours::new(zone, time(open)?, close).map_err(|error| format!("--zone: {error}"))
 }
 
-/// The files, and those of the folders, without hidden ones, by name.
+/// The files, and those of the folders and of what lies in them, without hidden ones, by name.
 fn sources(files: &[PathBuf]) -> Result<Vec<Source>> {
     let mut sources = Vec::new();
     for path in files {
         let about = std::fs::metadata(path).with_context(|| path.display().to_string())?;
-        if !about.is_dir() {
+        if about.is_dir() {
+            let mut within = Vec::new();
+            walk(path, &mut within)?;
+            sources.extend(within.into_iter().map(Source::found));
+        } else {
             sources.push(Source::file(path));
-            continue;
         }
-        let mut within = Vec::new();
-        for entry in std::fs::read_dir(path).with_context(|| path.display().to_string())? {
-            let entry = entry?;
-            let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
-            if entry.file_type()?.is_file() && !is_hidden {
-                within.push(entry.path());
-            }
-        }
-        within.sort();
-        sources.extend(within.into_iter().map(Source::file));
     }
     Ok(sources)
+}
+
+/// Links to folders are not followed: they could lead in a circle.
+fn walk(dir: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    let named = || dir.display().to_string();
+    let entries = std::fs::read_dir(dir).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
+    let mut entries = entries.with_context(named)?;
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    for entry in entries {
+        if entry.file_name().to_string_lossy().starts_with('.') {
+            continue;
+        }
+        let path = entry.path();
+        if entry.file_type().with_context(named)?.is_dir() {
+            walk(&path, files)?;
+        } else if path.is_file() {
+            files.push(path);
+        }
+    }
+    Ok(())
 }
 
 pub(in crate::cli) fn of_taken(error: papertape_market::MarketError) -> anyhow::Error {
@@ -209,12 +224,20 @@ fn tell(report: &Report) {
     for one in &report.notes {
         note!("{one}");
     }
-    for one in &report.refusals {
-        note!("{one}");
+    skipped(&report.skipped);
+    for problem in &report.problems {
+        note!("{problem}");
     }
-    let more = report.refused.saturating_sub(report.refusals.len() as u64);
-    if more > 0 {
-        note!("and {} more", count(more));
+}
+
+/// One sentence for the files of each reason.
+fn skipped(files: &[SkippedFile]) {
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for file in files {
+        by_reason.entry(&file.reason).or_default().push(&file.file);
+    }
+    for (reason, files) in by_reason {
+        note!("skipped {}, not data: {} ({reason})", count(files.len() as u64), files.join(", "));
     }
 }
 
