@@ -2,15 +2,16 @@
 
 use super::error::ApiError;
 use super::guard::{header, is_own_page, is_read};
+use super::json::Json;
 use super::responses::Read;
 use crate::access::{Caller, Scope, TokenHash};
 use crate::app::App;
+use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::header::{ACCEPT, AUTHORIZATION, COOKIE};
 use axum::http::{HeaderMap, Method, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Redirect, Response};
-use axum::{Extension, Json};
 use serde::Serialize;
 use utoipa::ToSchema;
 

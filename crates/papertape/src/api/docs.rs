@@ -1,13 +1,14 @@
 //! `GET /openapi.json`, and `GET /docs/`, a page of it that needs no network.
 
 use super::error::ApiError;
+use super::json::Json;
 use crate::app::App;
+use axum::Router;
 use axum::extract::Path;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::get;
-use axum::{Json, Router};
 use std::sync::Arc;
 use utoipa::openapi::OpenApi;
 use utoipa_swagger_ui::Config;

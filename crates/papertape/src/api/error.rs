@@ -1,9 +1,9 @@
 //! How the API refuses.
 
+use super::json::Json;
 use crate::assistant::AskError;
 use crate::trigger::TriggerError;
 use crate::view::ViewError;
-use axum::Json;
 use axum::http::header::{CONNECTION, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -52,6 +52,9 @@ pub enum ApiError {
     /// It is not in a state for this.
     #[error("{0}")]
     Conflict(String),
+    /// The address is too long.
+    #[error("uri: it is longer than {0} bytes")]
+    UriTooLong(usize),
     /// The body is too large.
     #[error("the body is larger than {0} bytes")]
     TooLarge(usize),
@@ -73,7 +76,7 @@ pub enum ApiError {
 }
 
 /// Every `error` of an [`ErrorBody`].
-const CODES: [&str; 14] = [
+const CODES: [&str; 15] = [
     "invalid_input",
     "host_not_allowed",
     "foreign_origin",
@@ -82,6 +85,7 @@ const CODES: [&str; 14] = [
     "not_found",
     "method_not_allowed",
     "conflict",
+    "uri_too_long",
     "body_too_large",
     "body_too_slow",
     "unsupported_media_type",
@@ -120,6 +124,7 @@ impl ApiError {
             Self::NotFound(_) => (StatusCode::NOT_FOUND, "not_found"),
             Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Self::Conflict(_) => (StatusCode::CONFLICT, "conflict"),
+            Self::UriTooLong(_) => (StatusCode::URI_TOO_LONG, "uri_too_long"),
             Self::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
             Self::TooSlow(_) => (StatusCode::REQUEST_TIMEOUT, "body_too_slow"),
             Self::MediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
@@ -208,6 +213,7 @@ mod tests {
             ApiError::NotFound(String::new()),
             ApiError::MethodNotAllowed,
             ApiError::Conflict(String::new()),
+            ApiError::UriTooLong(1),
             ApiError::TooLarge(1),
             ApiError::TooSlow(1),
             ApiError::MediaType,
@@ -225,6 +231,7 @@ mod tests {
                 | ApiError::NotFound(_)
                 | ApiError::MethodNotAllowed
                 | ApiError::Conflict(_)
+                | ApiError::UriTooLong(_)
                 | ApiError::TooLarge(_)
                 | ApiError::TooSlow(_)
                 | ApiError::MediaType

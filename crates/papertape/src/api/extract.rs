@@ -15,6 +15,7 @@ use papertape_core::time::{Date, parse_date};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::fmt;
 use std::marker::PhantomData;
@@ -34,6 +35,12 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Query<T> {
 }
 
 fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, ApiError> {
+    let mut seen = BTreeSet::new();
+    for (field, _) in form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
+        if let Some(field) = seen.replace(field) {
+            return Err(ApiError::Invalid(format!("{field}: it is given more than once")));
+        }
+    }
     axum::extract::Query::try_from_uri(uri).map(|axum::extract::Query(query)| query).map_err(|rejection| {
         let text = rejection.body_text();
         let text = text.strip_prefix("Failed to deserialize query string: ").unwrap_or(&text);
@@ -400,6 +407,8 @@ mod tests {
         assert!(asked.whole && asked.list.is_empty());
         let wrong = |uri| query::<Asked>(&Uri::from_static(uri));
         check(wrong("/x?date=2012-13-01"), "date: `2012-13-01` is not a date of the form YYYY-MM-DD");
+        check(wrong("/x?date=2012-10-01&date=2012-10-02"), "date: it is given more than once");
+        check(wrong("/x?d%61te=2012-10-01&date=2012-10-01"), "date: it is given more than once");
         check(wrong("/x?whole=yes"), "whole: `yes` is neither true nor false");
         check(wrong("/x?what=1"), "what: unknown field `what`, expected one of `date`, `whole`, `list`");
     }

@@ -37,6 +37,7 @@ pub(super) fn around(routes: Router, app: App) -> Router {
         .layer(from_fn_with_state(app.clone(), same_origin))
         .layer(cors)
         .layer(from_fn_with_state(app, known_host))
+        .layer(from_fn(short_address))
         .layer(smaller())
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn(tell))
@@ -48,6 +49,17 @@ fn smaller() -> CompressionLayer<impl Predicate> {
     let worth_it =
         SizeAbove::new(MIN_COMPRESSED_BYTES).and(NotForContentType::SSE).and(NotForContentType::IMAGES);
     CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(worth_it)
+}
+
+/// An address longer than this is nobody's search; the HTTP layer itself takes 64 KiB.
+const MAX_URI_BYTES: usize = 16 * 1024;
+
+async fn short_address(request: Request, next: Next) -> Response {
+    let uri = request.uri();
+    if uri.path_and_query().is_some_and(|uri| uri.as_str().len() > MAX_URI_BYTES) {
+        return ApiError::UriTooLong(MAX_URI_BYTES).into_response();
+    }
+    next.run(request).await
 }
 
 /// Names that reach this machine alone are always good; other names must be configured. Else a page

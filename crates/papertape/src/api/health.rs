@@ -1,11 +1,12 @@
 //! `GET /health`
 
+use super::json::Json;
 use crate::access::Caller;
 use crate::app::App;
 use crate::view::{self, HealthAnswer, HealthState};
+use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::{Extension, Json};
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -2,10 +2,10 @@
 
 use super::error::ApiError;
 use super::extract::{Query, rows};
+use super::json::Json;
 use super::responses::Read;
 use crate::app::App;
 use crate::view::{self, JobsAnswer, JobsQuery};
-use axum::Json;
 use axum::extract::State;
 use papertape_core::record::JobStatus;
 use serde::Deserialize;
@@ -16,7 +16,8 @@ use utoipa::IntoParams;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Params {
-    /// Of this kind: `simulate`.
+    /// Of this kind.
+    #[param(schema_with = crate::view::vocabulary::job_kind)]
     kind: Option<String>,
     /// In this status.
     #[param(schema_with = crate::view::vocabulary::job_status)]

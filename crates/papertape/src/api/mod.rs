@@ -28,6 +28,7 @@ mod health;
 mod html;
 mod job;
 mod jobs;
+mod json;
 mod listen;
 mod live;
 mod login;

@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(300);
 /// Runs a queued job in this process and shows what it came to.
 pub(super) async fn here(app: &App, common: &Common, job: &JobId) -> Outcome {
     to_its_end(app, job).await?;
-    finish(app, common, job, Elsewhere(false)).await
+    finish(app, common, job, None).await
 }
 
 /// Runs a queued job in this process until it ends or is stopped.
@@ -55,7 +55,7 @@ pub(super) async fn there(server: &Server, common: &Common, job: &JobId) -> Outc
     let progress = Progress::new(tracks(&app, job).await?);
     follow(&app, job, &progress, stopper.signal()).await?;
     drop(progress);
-    finish(&app, common, job, Elsewhere(true)).await
+    finish(&app, common, job, Some(server.url())).await
 }
 
 /// Runs a queued job in this process and shows nothing.
@@ -67,10 +67,6 @@ pub(super) async fn quietly(app: &App, job: &JobId, stopper: &Stopper) -> Result
     app.settle().await;
     Ok(())
 }
-
-/// Does the job go on when this command ends?
-#[derive(Clone, Copy)]
-struct Elsewhere(bool);
 
 /// The bars' beginnings.
 async fn tracks(app: &App, job: &JobId) -> Result<Vec<Track>> {
@@ -132,8 +128,9 @@ async fn show(app: &App, details: &JobDetails, progress: &Progress) -> Result<()
     Ok(())
 }
 
-/// Tells how the job ended, and gives the exit code.
-async fn finish(app: &App, common: &Common, job: &JobId, elsewhere: Elsewhere) -> Outcome {
+/// Reports how the job ended, and gives the exit code. `server`: the address of the server that runs the job, which
+/// then continues when this command ends.
+async fn finish(app: &App, common: &Common, job: &JobId, server: Option<&str>) -> Outcome {
     let status = view::status(app, job.as_str(), &view::StatusQuery::default()).await.map_err(of_view)?;
     let days_left = status.progress.pending > 0;
     let lines = if common.json {
@@ -148,7 +145,6 @@ async fn finish(app: &App, common: &Common, job: &JobId, elsewhere: Elsewhere) -
     }
     let took = status.total_duration_seconds.map(|took| format!(" in {}", seconds(took))).unwrap_or_default();
     let because = status.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
-    let Elsewhere(elsewhere) = elsewhere;
     if let Some(warning) = status.quality.warning(status.progress.total_model_days) {
         note!("warning: {warning}");
     }
@@ -166,9 +162,10 @@ async fn finish(app: &App, common: &Common, job: &JobId, elsewhere: Elsewhere) -
                 note!("job {job} completed{took}");
             }
             what_next(&lines);
+            page(app, job, server);
             ExitCode::SUCCESS
         }
-        JobStatus::Queued | JobStatus::Running if elsewhere => {
+        JobStatus::Queued | JobStatus::Running if server.is_some() => {
             note!("job {job} goes on in the server; `papertape cancel {job}` stops it");
             ExitCode::from(STOPPED)
         }
@@ -204,7 +201,16 @@ fn what_next(lines: &[summary::Line]) {
     let Some(line) = lines.iter().max_by_key(|line| line.trades) else { return };
     let (job, date) = &line.look_at;
     note!("\nNext:");
-    note!("  the API, and pages   papertape serve");
     note!("  why it traded        papertape reasoning {job} --date {date} --agent {}", line.result.model);
     note!("  again, unplugged     papertape replay {job}");
+}
+
+/// The job's page: the last line, as terminals make a link of it. Where no server runs, after the command that starts
+/// one.
+fn page(app: &App, job: &JobId, server: Option<&str>) {
+    let own = format!("http://{}", app.config.listen);
+    if server.is_none() {
+        note!("  its page             papertape serve");
+    }
+    note!("{}/app/runs/{job}", server.unwrap_or(&own).trim_end_matches('/'));
 }

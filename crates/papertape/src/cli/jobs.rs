@@ -2,7 +2,7 @@
 
 use super::failure::{of_view, usage};
 use super::output::{count, json, note, say, seconds, table, text_of};
-use super::way::job_named;
+use super::way::{job_named, short_id};
 use super::{Common, Outcome, way};
 use crate::config::Config;
 use crate::view::{self, JobSummary, JobsQuery, Progress, StatusAnswer, UsageSummary};
@@ -69,7 +69,7 @@ pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Out
     ]);
     for job in &answer.jobs {
         table.add_row([
-            job.job_id.clone(),
+            short_id(&job.job_id).to_owned(),
             status(job),
             span(job),
             agents(job),

@@ -123,11 +123,32 @@ async fn named(app: &App, job: &str, is_meant: impl Fn(&str) -> bool) -> Result<
         return latest(app, is_meant).await?.ok_or_else(|| not_found("there are no jobs yet"));
     }
     let id = JobId::new(job);
-    match app.store.job(&id).await? {
-        Some(_) => Ok(id),
-        None => Err(super::failure::no_job(job)),
+    if app.store.job(&id).await?.is_some() {
+        return Ok(id);
+    }
+    if job.chars().count() < MIN_SHORT_ID {
+        return Err(super::failure::no_job(job));
+    }
+    let mut found = app.store.jobs_by_short_id(job).await?;
+    match found.as_slice() {
+        [_] => Ok(found.remove(0)),
+        [] => Err(super::failure::no_job(job)),
+        several => {
+            let several: Vec<&str> = several.iter().map(JobId::as_str).collect();
+            Err(usage(format!("`{}` matches several jobs: {}", job.escape_default(), several.join(", "))))
+        }
     }
 }
+
+/// What tables show of a job's ID: its last 8 characters, which are random; the first ones are the time, and those of
+/// jobs started within a minute are the same.
+pub(super) fn short_id(id: &str) -> &str {
+    let start = id.char_indices().rev().nth(MIN_SHORT_ID - 1).map_or(0, |(at, _)| at);
+    &id[start..]
+}
+
+/// A part of an ID must be at least this long to name a job.
+const MIN_SHORT_ID: usize = 8;
 
 /// The newest job of those that are meant that has done, or is to do, something; else the newest one.
 async fn latest(app: &App, is_meant: impl Fn(&str) -> bool) -> Result<Option<JobId>> {

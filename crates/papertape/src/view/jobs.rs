@@ -6,7 +6,7 @@ use super::progress::{count, progress};
 use super::quality;
 use super::{
     DayQualityAnswer, Deployment, JobQuality, Progress, UsageSummary, ViewError, is_llm, job_id, no_job,
-    number, page, plain,
+    number, page, vocabulary,
 };
 use crate::app::App;
 use papertape_agents::config::AgentKind;
@@ -281,7 +281,13 @@ pub struct BranchPoint {
 /// # Errors
 /// A limit out of range, a bad cursor; the record's.
 pub async fn jobs(app: &App, query: JobsQuery) -> Result<JobsAnswer, ViewError> {
-    plain("kind", query.kind.as_ref())?;
+    if let Some(kind) = query.kind.as_deref().filter(|kind| !vocabulary::JOB_KINDS.contains(kind)) {
+        let known = vocabulary::JOB_KINDS.join(", ");
+        return Err(ViewError::bad(
+            "kind",
+            format!("unknown kind `{}`; expected one of {known}", kind.escape_default()),
+        ));
+    }
     let page = page(query.limit, query.cursor)?;
     let filter = JobFilter { kind: query.kind, status: query.status };
     let found = app.store.jobs(&filter, &page).await?;

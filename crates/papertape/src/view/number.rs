@@ -10,6 +10,13 @@ pub fn number(value: Decimal) -> f64 {
     value.normalize().to_string().parse().unwrap_or(f64::NAN) + 0.0
 }
 
+/// A figure that was computed in floats, rounded to the 12 significant digits that it is good for: what follows differs
+/// between machines and compilers, and is noise.
+#[must_use]
+pub fn figure(value: f64) -> f64 {
+    if value.is_finite() { format!("{value:.11e}").parse().unwrap_or(value) } else { value }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -33,5 +40,16 @@ mod tests {
             let back: Decimal = number(decimal).to_string().parse().expect("a decimal");
             assert_eq!(back, decimal);
         }
+    }
+
+    /// Goal: noise behind the twelfth digit never shows, and what has fewer digits stays as it is.
+    #[test]
+    #[expect(clippy::float_cmp, reason = "the nearest double is meant")]
+    fn a_figure_has_twelve_digits() {
+        assert_eq!(figure(0.1 + 0.2), 0.3);
+        assert_eq!(figure(-1234.567_890_123_456), -1234.567_890_12);
+        assert_eq!(figure(1.5e-9), 1.5e-9);
+        assert_eq!(figure(0.0), 0.0);
+        assert!(figure(f64::NAN).is_nan());
     }
 }

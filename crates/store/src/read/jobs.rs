@@ -111,6 +111,28 @@ pub struct JobDetails {
 }
 
 impl Store {
+    /// The jobs whose ID begins or ends with this text, by ID; three at most, which is enough to say that it is
+    /// ambiguous.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn jobs_by_short_id(&self, part: &str) -> Result<Vec<JobId>, StoreError> {
+        let part = part.to_owned();
+        self.read(move |db| {
+            let part = part.clone();
+            async move {
+                let length = part.chars().count();
+                let sql = "SELECT job_id FROM jobs WHERE length(job_id) > $2
+                    AND (substr(job_id, 1, $2) = $1 OR substr(job_id, length(job_id) - $2 + 1) = $1)
+                    ORDER BY job_id LIMIT 3";
+                let rows = db.query(sql, params![&part, length]).await?;
+                rows.into_iter().map(|mut row| row.get()).collect()
+            }
+            .boxed()
+        })
+        .await
+    }
+
     /// Jobs, newest first.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
 // One message of a conversation with the assistant, with the work that it set off.
+import { shortId } from '@/shared/ids'
 import { Link } from '@tanstack/react-router'
 import { type MouseEvent, useState } from 'react'
 import type { ActionSummary, ChatMessageRow, PendingAction } from '@/server/actions'
@@ -135,7 +136,7 @@ function Refs({ item }: { item: ActionSummary }) {
           </Link>
         ) : (
           <Link key={ref.id} to="/app/runs/$jobId" params={{ jobId: ref.id }} className="tag">
-            {t('chat.ref.run', { id: ref.id.slice(0, 8) })}
+            {t('chat.ref.run', { id: shortId(ref.id) })}
           </Link>
         ),
       )}

@@ -1,4 +1,5 @@
 // What traders remember: lessons of closed trades, theses of open positions, rounds, and what was folded.
+import { shortId } from '@/shared/ids'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react'
@@ -56,10 +57,10 @@ function Whose({ job, model, onChange }: { job: string | undefined; model: strin
     <div className="row wrap">
       <select className="select short" aria-label={t('given.to.run')} value={job ?? ''} onChange={(event) => onChange({ job: event.target.value || undefined })}>
         <option value="">{t('memory.run.any')}</option>
-        {job !== undefined && !chosen && <option value={job}>{job.slice(0, 8)}</option>}
+        {job !== undefined && !chosen && <option value={job}>{shortId(job)}</option>}
         {runs.map((run) => (
           <option key={run.job_id} value={run.job_id}>
-            {`${run.simulation?.symbols.slice(0, 4).join(', ') ?? run.kind} ${run.simulation?.start_date ?? ''} – ${run.simulation?.end_date ?? ''} · ${run.job_id.slice(0, 8)}`}
+            {`${run.simulation?.symbols.slice(0, 4).join(', ') ?? run.kind} ${run.simulation?.start_date ?? ''} – ${run.simulation?.end_date ?? ''} · ${shortId(run.job_id)}`}
           </option>
         ))}
       </select>

@@ -1,4 +1,5 @@
 // What the trader of this session was given of its memory, to the letter, and who else was given it.
+import { shortId } from '@/shared/ids'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import type { GivenItem, GivenMemory, Session, ShownAnswer } from '@/server/types'
@@ -77,7 +78,7 @@ function Item({ item, session, zone, marked }: { item: GivenItem; session: Sessi
           {item.memory_id}
         </Link>
         <span className="quiet">{t('shown.known', { at: format.instantIn(item.known_at, zone) })}</span>
-        {item.job_id && <Tag>{t('memory.given.from', { job: item.job_id.slice(0, 8) })}</Tag>}
+        {item.job_id && <Tag>{t('memory.given.from', { job: shortId(item.job_id) })}</Tag>}
         <span className="grow" />
         <button type="button" className="link-button" aria-expanded={open} onClick={() => setOpen(!open)}>
           {t('given.to')}

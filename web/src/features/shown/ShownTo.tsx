@@ -1,4 +1,5 @@
 // From something that was shown to the sessions that were shown it, each a way to the message.
+import { shortId } from '@/shared/ids'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { shownTo, type ShownFilter } from '@/server/queries'
@@ -78,7 +79,7 @@ function Row({ row, zone }: { row: ShownSession; zone: Props['zone'] }) {
       <td className="tnum nowrap second">{format.instantIn(first?.known_at, zone)}</td>
       <td>
         <Link to="/app/runs/$jobId" params={{ jobId: row.job_id }} className="mono quiet" title={row.job_id}>
-          {row.job_id.slice(0, 8)}
+          {shortId(row.job_id)}
         </Link>
       </td>
     </tr>

@@ -16,6 +16,7 @@ export const enCodes: CodeTexts = {
     unsupported_media_type: 'The request is of the wrong kind',
     too_many_streams: 'Too many lines to the server are open',
     disk_full: 'The disk is full',
+    uri_too_long: 'The address is too long',
     internal_error: 'The server failed',
   },
   order: {

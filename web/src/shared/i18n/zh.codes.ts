@@ -16,6 +16,7 @@ export const zhCodes: CodeTexts = {
     unsupported_media_type: '请求的类型不对',
     too_many_streams: '与服务器的连接过多',
     disk_full: '磁盘已满',
+    uri_too_long: '地址过长',
     internal_error: '服务器出错',
   },
   order: {

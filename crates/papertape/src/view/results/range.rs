@@ -1,6 +1,6 @@
 //! One model's range of days, and its figures.
 
-use super::super::{Configs, DegradedDayAnswer, ViewError, number};
+use super::super::{Configs, DegradedDayAnswer, ViewError, figure, number};
 use super::account::{self, InsolvencyAnswer};
 use super::kept::Key;
 use super::load::{self, Chosen, chain, chosen};
@@ -203,17 +203,17 @@ impl From<PeriodMetrics> for Metrics {
             days,
             days_a_year,
             insolvent_on,
-            total_return,
-            annualised_return,
-            volatility,
-            sharpe,
-            sortino,
-            max_drawdown,
-            calmar,
-            win_rate,
-            turnover,
-            costs,
-            exposure,
+            total_return: total_return.map(figure),
+            annualised_return: annualised_return.map(figure),
+            volatility: volatility.map(figure),
+            sharpe: sharpe.map(figure),
+            sortino: sortino.map(figure),
+            max_drawdown: max_drawdown.map(figure),
+            calmar: calmar.map(figure),
+            win_rate: win_rate.map(figure),
+            turnover: turnover.map(figure),
+            costs: figure(costs),
+            exposure: exposure.map(figure),
         }
     }
 }
