@@ -355,7 +355,7 @@ async fn run_tool(
         let specs = offered(books.profile(), view, outside);
         let also = if trade::side(&call.name).is_some() { trade::ARGUMENTS } else { &[] };
         if let Some(wrong) = tools::unknown_arguments(&specs, call, also) {
-            return tools::answer(ctx, view, note, wrong).await;
+            return Ok((tools::answer(ctx, view, note, wrong).await?, Did::Nothing));
         }
     }
     if let Some(side) = trade::side(&call.name) {
