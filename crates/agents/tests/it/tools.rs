@@ -96,7 +96,7 @@ fn what_is_missing_or_wrong_is_told() {
             2,
             "get_bars",
             json!({ "symbol": "AAPL", "start": "2012-09-01", "end": "2012-09-30" }),
-            "`get_bars` has no argument `end`, `start`; allowed: limit, symbol",
+            "`get_bars` has no argument `end`, `start`; allowed: symbol, limit",
         ),
         (
             2,
