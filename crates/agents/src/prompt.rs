@@ -9,7 +9,7 @@ pub use papertape_core::prompt::PromptError;
 use papertape_core::prompt::Templates;
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Files of `prompts/` with their texts, by name and language.
 macro_rules! files {
@@ -104,7 +104,7 @@ impl PromptSet {
     }
 }
 
-fn keys(values: &Value) -> Vec<&String> {
+fn keys(values: &Value) -> BTreeSet<&String> {
     values.as_object().into_iter().flat_map(|values| values.keys()).collect()
 }
 

@@ -7,7 +7,7 @@ pub use papertape_core::prompt::PromptError;
 use papertape_core::prompt::Templates;
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Files of `prompts/` with their texts, under `assistant/`.
 macro_rules! files {
@@ -75,7 +75,7 @@ impl Prompts {
     }
 }
 
-fn keys(values: &Value) -> Vec<&String> {
+fn keys(values: &Value) -> BTreeSet<&String> {
     values.as_object().into_iter().flat_map(|values| values.keys()).collect()
 }
 
@@ -95,13 +95,12 @@ fn sample(name: &str) -> Value {
         }),
         "task-message" => json!({
             "agents": ["alpha"], "datasets": ["sample"], "plan": "Autumn",
-            "results": [{ "id": 1, "name": "look", "text": "It rose." }], "id": 2, "name": "compare",
+            "results": ["It rose."], "id": 2, "name": "compare",
             "instruction": "Compare them.",
         }),
         "decompose" => json!({ "max_children": 5 }),
         "decompose-message" => json!({
-            "plan": "Autumn", "goal": "why it lost", "path": ["look"], "name": "compare",
-            "instruction": "Compare them.",
+            "context": "A plan.", "name": "compare", "instruction": "Compare them.",
         }),
         _ => json!({}),
     }

@@ -1416,8 +1416,7 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /** @description Of this kind: `simulate`. */
-                    kind?: string;
+                    kind?: "simulate" | "profile" | "chat_action" | "plan_decompose" | "plan_execute";
                     status?: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
                     /** @description How many at most. */
                     limit?: number;
@@ -7451,6 +7450,26 @@ export interface components {
             /** @description Equal weights, restored at the first open of every month. */
             equal_weight: components["schemas"]["BaselineResult"];
         };
+        /** @description What the books say of a session, beside what a summary says. */
+        BooksFacts: {
+            /**
+             * Format: int64
+             * @description Fills, those of stops, targets and liquidations included.
+             */
+            fills: number;
+            /**
+             * Format: int64
+             * @description Orders that were given, or ended, in the session.
+             */
+            orders: number;
+            /**
+             * Format: int64
+             * @description Orders that were rejected.
+             */
+            rejections: number;
+            /** @description The same in words; `no orders` where there were none. */
+            text: string;
+        };
         /**
          * @description Where to branch off, and what to change.
          * @example {
@@ -7620,9 +7639,9 @@ export interface components {
             /** @enum {string} */
             cut: "no_decision" | "no_price" | "waiting_order" | "sizing_unreadable" | "sizing_zero" | "sizing_ignored" | "symbol_cap" | "gross_cap" | "cash" | "t_plus_one" | "held" | "lot" | "too_small" | "shorting" | "leverage" | "stop" | "target" | "refused";
             /** @enum {string} */
-            error: "invalid_input" | "host_not_allowed" | "foreign_origin" | "unauthorised" | "read_only_token" | "not_found" | "method_not_allowed" | "conflict" | "body_too_large" | "body_too_slow" | "unsupported_media_type" | "too_many_streams" | "disk_full" | "internal_error";
+            error: "invalid_input" | "host_not_allowed" | "foreign_origin" | "unauthorised" | "read_only_token" | "not_found" | "method_not_allowed" | "conflict" | "uri_too_long" | "body_too_large" | "body_too_slow" | "unsupported_media_type" | "too_many_streams" | "disk_full" | "internal_error";
             /** @enum {string} */
-            node_failure: "timeout" | "unparseable" | "step_limit" | "bad_prompt" | "timed_out" | "rate_limited" | "unavailable" | "bad_answer" | "empty_answer" | "unauthorised" | "bad_request" | "context_length" | "tool_error";
+            node_failure: "timeout" | "unparseable" | "step_limit" | "bad_prompt" | "no_finish_signal" | "cut_short" | "timed_out" | "rate_limited" | "unavailable" | "bad_answer" | "empty_answer" | "unauthorised" | "payment_required" | "forbidden" | "unknown_model" | "bad_request" | "context_length" | "tool_error";
             /** @enum {string} */
             order: "insolvent" | "unknown_symbol" | "no_bar_today" | "invalid_amount" | "shorting_not_allowed" | "opposite_position" | "lot_size" | "t_plus_one" | "insufficient_cash" | "insufficient_shares" | "leverage_limit" | "stop_required" | "stop_wrong_side" | "target_wrong_side" | "stop_too_far" | "stop_loosened" | "no_position" | "nothing_to_change" | "expired" | "split_away";
             /** @enum {string} */
@@ -7854,6 +7873,7 @@ export interface components {
             error?: string | null;
             /** @description The agent. */
             model: string;
+            quality?: components["schemas"]["DayQualityAnswer"] | null;
             /**
              * Format: date-time
              * @description When its session was opened.
@@ -7896,10 +7916,19 @@ export interface components {
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "failed" | "skipped";
         };
+        /** @description How a model-day came about, in a few words. */
+        DayQualityAnswer: {
+            /** @description The first reason, or why the day failed; `null` of a day that is `ok`. */
+            reason?: string | null;
+            /** @enum {string} */
+            state: "ok" | "research_degraded" | "node_degraded" | "no_decision" | "failed";
+        };
         /** @description What was said on a day. */
         DayReasoning: string | components["schemas"]["MessageAnswer"][];
         /** @description What one model's day came to. */
         DayResult: {
+            /** @description What the books say of the day, beside any summary. */
+            books: components["schemas"]["BooksFacts"];
             /** @description Splits and dividends that met a holding. */
             corporate_actions: components["schemas"]["CorporateActionAnswer"][];
             /** @description Against the day before. */
@@ -7927,6 +7956,7 @@ export interface components {
             position_snapshots: components["schemas"]["PositionSnapshotAnswer"][];
             /** @description How the research came about. */
             provenance: components["schemas"]["Provenance"];
+            quality?: components["schemas"]["DayQualityAnswer"] | null;
             reasoning?: components["schemas"]["DayReasoning"] | null;
             /** @description Orders that were refused or expired, with the reason. */
             rejections: components["schemas"]["Rejected"][];
@@ -8061,6 +8091,20 @@ export interface components {
             summaries: boolean;
             /** @description What may be traded; empty: all. */
             symbols: string[];
+        };
+        /** @description A model-day that failed or is degraded. */
+        DegradedDayAnswer: {
+            /**
+             * Format: date
+             * @description The trading day.
+             */
+            date: string;
+            /** @description The agent. */
+            model: string;
+            /** @description The first reason, or why the day failed. */
+            reason?: string | null;
+            /** @enum {string} */
+            state: "ok" | "research_degraded" | "node_degraded" | "no_decision" | "failed";
         };
         /** @description Whose data it is; part of every answer. */
         Deployment: {
@@ -8520,6 +8564,20 @@ export interface components {
             next_cursor: string;
             result?: components["schemas"]["JobResult"] | null;
         };
+        /** @description How many model-days of a job are less than they were to be. */
+        JobQuality: {
+            /**
+             * Format: int64
+             * @description Model-days that ended and are degraded: some node gave nothing, or nothing was decided.
+             */
+            degraded_days: number;
+            /**
+             * Format: int64
+             * @description Model-days that failed, those included on which an agent stopped until something is fixed.
+             */
+            failed_days: number;
+            first?: components["schemas"]["DegradedDayAnswer"] | null;
+        };
         /** @description What a job on a plan came to. */
         JobResult: components["schemas"]["DecompositionResult"] | components["schemas"]["ExecutionResult"];
         /** @description A job in a list. */
@@ -8544,6 +8602,8 @@ export interface components {
             parent?: string | null;
             /** @description Model-days by status. */
             progress: components["schemas"]["Progress"];
+            /** @description How many of its model-days are degraded or failed, and the first of them. */
+            quality: components["schemas"]["JobQuality"];
             /**
              * Format: int32
              * @description The version of the rules that it runs and is verified by.
@@ -9440,7 +9500,7 @@ export interface components {
             /** @description The six fields of each instrument. */
             by_symbol?: Record<string, never>;
             /**
-             * @description `state` is `ok`, `research_degraded`, `node_degraded` or `failed`; `reason_codes` says why;
+             * @description `state` is `ok`, `research_degraded`, `node_degraded`, `no_decision` or `failed`; `reason_codes` says why;
              *     `sources_missing` names what could not be asked, which degrades nothing.
              */
             data_quality?: Record<string, never> | null;
@@ -9497,9 +9557,13 @@ export interface components {
             /** @description `verified` where all days are. */
             point_in_time?: string | null;
             point_in_time_reason?: components["schemas"]["PointInTimeReason"] | null;
+            /** @description The same days, each with its state and first reason. */
+            reasons: components["schemas"]["DegradedDayAnswer"][];
         };
         /** @description What was said on one day of a range. */
         RangeReasoning: {
+            /** @description What the books say beside it. */
+            books: components["schemas"]["BooksFacts"];
             /** @description Every message; absent unless asked for. */
             conversation?: components["schemas"]["MessageAnswer"][] | null;
             /**
@@ -9884,6 +9948,8 @@ export interface components {
         Scope: "read" | "operate";
         /** @description One agent's trading day. */
         SessionAnswer: {
+            /** @description What the books say of the day, beside the summary. */
+            books: components["schemas"]["BooksFacts"];
             /**
              * Format: date-time
              * @description When it was closed.
@@ -9908,6 +9974,7 @@ export interface components {
             model: string;
             /** @description Its actions, in order. */
             positions: components["schemas"]["PositionAnswer"][];
+            quality?: components["schemas"]["DayQualityAnswer"] | null;
             /**
              * Format: int64
              * @description Its id.
@@ -9934,6 +10001,8 @@ export interface components {
         SessionHeadAnswer: components["schemas"]["Deployment"] & {
             /** @description `solo` or `desk`; `null` until it is closed. */
             agent_kind?: string | null;
+            /** @description What the books say of the day, beside the summary. */
+            books: components["schemas"]["BooksFacts"];
             /**
              * Format: date-time
              * @description When it was closed.
@@ -9969,6 +10038,7 @@ export interface components {
             profit?: number | null;
             /** @description How the research came about. */
             provenance: components["schemas"]["Provenance"];
+            quality?: components["schemas"]["DayQualityAnswer"] | null;
             /** @description Orders that were refused or expired. */
             rejections: number;
             /**
@@ -10236,6 +10306,8 @@ export interface components {
             parent?: string | null;
             /** @description Model-days by status. */
             progress: components["schemas"]["Progress"];
+            /** @description How many of its model-days are degraded or failed, and the first of them. */
+            quality: components["schemas"]["JobQuality"];
             /**
              * Format: int32
              * @description The version of the rules that it runs and is verified by.
@@ -10706,11 +10778,13 @@ export interface components {
              * @description Of these, read from a provider's cache.
              */
             cached_tokens: number;
+            /** @description `known`, or `unknown` where the price of any call is. */
+            cost: string;
             /**
              * Format: double
-             * @description US dollars, as far as prices are known.
+             * @description US dollars; `null` where the price of any call is unknown.
              */
-            cost_usd: number;
+            cost_usd?: number | null;
             /**
              * Format: int64
              * @description Calls whose provider reported no usage that can be. The other figures hold an estimate of it.
@@ -10726,6 +10800,11 @@ export interface components {
              * @description Tokens written.
              */
             output_tokens: number;
+            /**
+             * Format: double
+             * @description US dollars of the calls whose price is known.
+             */
+            priced_cost_usd: number;
         };
         /** @description A portfolio value at a close. */
         ValueAtClose: {

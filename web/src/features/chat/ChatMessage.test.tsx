@@ -96,10 +96,10 @@ it('folds the log away when the answer comes', async () => {
 })
 
 it('leads to what was made, and does not say twice what was done', async () => {
-  const metadata = { reply: 'Here it is.', actions_summary: [...summary.slice(0, 1), { order: 2, kind: 'tool_operation' as const, name: 'run_simulation', display: '', success: true, refs: [{ type: 'job', id: '12345678-aaaa' }] }] }
+  const metadata = { reply: 'Here it is.', actions_summary: [...summary.slice(0, 1), { order: 2, kind: 'tool_operation' as const, name: 'run_simulation', display: '', success: true, refs: [{ type: 'job', id: 'aaaa-12345678' }] }] }
   await show(<ChatMessage message={message({ content: 'Here it is.\n\nActions: 1. …', metadata })} />)
   expect(screen.getByText('Here it is.')).toBeTruthy()
   expect(screen.queryByText(/Actions: 1/)).toBeNull()
   expect(screen.getByText('plan 3', { selector: 'a' }).getAttribute('href')).toBe('/app/plans?plan=3')
-  expect(screen.getByText('run 12345678').getAttribute('href')).toBe('/app/runs/12345678-aaaa')
+  expect(screen.getByText('run 12345678').getAttribute('href')).toBe('/app/runs/aaaa-12345678')
 })

@@ -449,7 +449,7 @@ mod tests {
         let part = metrics(&[&first, &third], 252);
         close(part.total_return, 0.21);
         close(part.exposure, 0.5);
-        close(part.turnover, (1000.0 + 1100.0) / ((1100.0 + 1210.0) / 2.0));
+        close(part.turnover, figure((1000.0 + 1100.0) / ((1100.0 + 1210.0) / 2.0)));
         close(Some(part.costs), 2.0);
         assert_eq!((part.days, part.max_drawdown), (2, Some(0.0)));
         assert_eq!(metrics(&[], 252).total_return, None);
