@@ -15,7 +15,6 @@ pub mod cli;
 pub mod config;
 pub mod doctor;
 pub mod embeddings;
-pub mod json;
 pub mod mcp;
 pub mod metrics;
 pub mod otlp;

@@ -2,11 +2,11 @@
 
 use super::error::ApiError;
 use super::guard::{header, is_own_page, is_read};
-use super::json::Json;
 use super::responses::Read;
 use crate::access::{Caller, Scope, TokenHash};
 use crate::app::App;
 use axum::Extension;
+use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::header::{ACCEPT, AUTHORIZATION, COOKIE};
 use axum::http::{HeaderMap, Method, Uri};

@@ -2,12 +2,12 @@
 
 use super::error::ApiError;
 use super::extract::{Body, JobPath, Object, day};
-use super::json::Json;
 use super::queued::{QueuedAnswer, job_id};
 use super::responses::Send;
 use super::trigger::SamplingBody;
 use crate::app::App;
 use crate::trigger::BranchRequest;
+use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use papertape_core::time::Date;

@@ -2,10 +2,10 @@
 
 use super::error::ApiError;
 use super::extract::JobPath;
-use super::json::Json;
 use super::queued::{ChangedAnswer, job_id};
 use super::responses::Change;
 use crate::app::App;
+use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use papertape_core::record::JobStatus;

@@ -2,13 +2,13 @@
 
 use super::error::ApiError;
 use super::extract::{Body, ChatPath, PageParams, Query, Reader};
-use super::json::Json;
 use super::responses::{Read, Send};
 use crate::app::App;
 use crate::assistant::{self, Asked};
 use crate::view::{
     self, ChatMessageAnswer, ChatQuery, ChatSessionAnswer, ChatSessionSummary, ChatSessionsAnswer, Deployment,
 };
+use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};

@@ -2,10 +2,10 @@
 
 use super::error::ApiError;
 use super::extract::Query;
-use super::json::Json;
 use super::responses::Read;
 use crate::app::App;
 use crate::view::{self, CompareQuery};
+use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 use serde_json::Value;

@@ -2,10 +2,10 @@
 
 use super::error::ApiError;
 use super::extract::JobPath;
-use super::json::Json;
 use super::responses::Read;
 use crate::app::App;
 use crate::view::{self, CurvesAnswer};
+use axum::Json;
 use axum::extract::State;
 
 /// A run as it is drawn: each agent's value and state on each day

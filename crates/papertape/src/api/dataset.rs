@@ -2,10 +2,10 @@
 
 use super::error::ApiError;
 use super::extract::DatasetPath;
-use super::json::Json;
 use super::responses::Read;
 use crate::app::App;
 use crate::view::{self, DatasetAnswer};
+use axum::Json;
 use axum::extract::State;
 
 /// One dataset, by its name or six or more digits of its hash

@@ -1,8 +1,8 @@
 //! `GET /openapi.json`, and `GET /docs/`, a page of it that needs no network.
 
 use super::error::ApiError;
-use super::json::Json;
 use crate::app::App;
+use axum::Json;
 use axum::Router;
 use axum::extract::Path;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};

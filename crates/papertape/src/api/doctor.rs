@@ -1,9 +1,9 @@
 //! `GET /doctor`
 
-use super::json::Json;
 use super::responses::Read;
 use crate::app::App;
 use crate::view::{self, DoctorAnswer};
+use axum::Json;
 use axum::extract::State;
 
 /// Is everything there that a simulation needs?

@@ -1,9 +1,9 @@
 //! How the API refuses.
 
-use super::json::Json;
 use crate::assistant::AskError;
 use crate::trigger::TriggerError;
 use crate::view::ViewError;
+use axum::Json;
 use axum::http::header::{CONNECTION, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};

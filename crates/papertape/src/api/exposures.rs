@@ -2,10 +2,10 @@
 
 use super::error::ApiError;
 use super::extract::{Query, SessionPageParams, SessionPath};
-use super::json::Json;
 use super::responses::Read;
 use crate::app::App;
 use crate::view::{self, ExposuresAnswer, SessionQuery};
+use axum::Json;
 use axum::extract::State;
 
 /// What a session was shown of the market

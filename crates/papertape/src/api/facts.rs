@@ -2,10 +2,10 @@
 
 use super::error::ApiError;
 use super::extract::{DatasetPath, Query};
-use super::json::Json;
 use super::responses::Read;
 use crate::app::App;
 use crate::view::{self, FactsQuery, FundamentalsAnswer, MacrosAnswer, NewsAnswer};
+use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 use utoipa::IntoParams;

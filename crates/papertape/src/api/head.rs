@@ -2,11 +2,11 @@
 
 use super::error::ApiError;
 use super::extract::JobPath;
-use super::json::Json;
 use super::queued::job_id;
 use super::responses::Change;
 use crate::app::App;
 use crate::view::{HeadAnswer, head_answer};
+use axum::Json;
 use axum::extract::State;
 use papertape_core::record::JobHead;
 use papertape_store::StoreError;

@@ -1,10 +1,10 @@
 //! `GET /health`
 
-use super::json::Json;
 use crate::access::Caller;
 use crate::app::App;
 use crate::view::{self, HealthAnswer, HealthState};
 use axum::Extension;
+use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;

@@ -2,11 +2,11 @@
 
 use super::error::ApiError;
 use super::extract::{JobPath, PlanJobPath, Query, Reader, log_rows};
-use super::json::Json;
 use super::metrics::count_retries;
 use super::responses::Read;
 use crate::app::App;
 use crate::view::{self, JobAnswer, LogQuery};
+use axum::Json;
 use axum::extract::State;
 use papertape_core::action::Language;
 use serde::Deserialize;

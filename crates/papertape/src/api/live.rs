@@ -2,10 +2,10 @@
 
 use super::error::ApiError;
 use super::extract::{Query, SessionPath, TickerPath, maybe_day};
-use super::json::Json;
 use super::responses::Read;
 use crate::app::App;
 use crate::view::{self, LiveAnswer, LiveQuery};
+use axum::Json;
 use axum::extract::State;
 use papertape_core::time::Date;
 use serde::Deserialize;

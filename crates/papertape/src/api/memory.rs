@@ -2,13 +2,13 @@
 
 use super::error::ApiError;
 use super::extract::{Body, Query, maybe_day, rows};
-use super::json::Json;
 use super::responses::{Read, Send};
 use crate::app::App;
 use crate::view::{
     self, ArchivesAnswer, MemoryQuery, OpenPositionsAnswer, ReembedAnswer, RoundsAnswer, SearchBy,
     TradesAnswer, TradesQuery,
 };
+use axum::Json;
 use axum::extract::State;
 use papertape_agents::memory::periods::Period;
 use papertape_core::broker::parse_amount;

@@ -2,10 +2,10 @@
 
 use super::error::ApiError;
 use super::extract::{Query, SessionPath, session_rows};
-use super::json::Json;
 use super::responses::Read;
 use crate::app::App;
 use crate::view::{self, MessagesAnswer, MessagesQuery};
+use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 use utoipa::IntoParams;

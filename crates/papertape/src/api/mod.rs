@@ -28,7 +28,6 @@ mod health;
 mod html;
 mod job;
 mod jobs;
-mod json;
 mod listen;
 mod live;
 mod login;

@@ -1,10 +1,10 @@
 //! `GET /simulate/options`
 
 use super::error::ApiError;
-use super::json::Json;
 use super::responses::Read;
 use crate::app::App;
 use crate::view::{self, OptionsAnswer};
+use axum::Json;
 use axum::extract::State;
 
 /// What can be run: agents, models, datasets, markets, and the defaults

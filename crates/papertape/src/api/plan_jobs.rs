@@ -2,11 +2,11 @@
 
 use super::error::ApiError;
 use super::extract::{MaybeBody, PlanPath, Reader};
-use super::json::Json;
 use super::responses::Send;
 use crate::app::App;
 use crate::assistant;
 use crate::view::Deployment;
+use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use papertape_assistant::settings::{Decompose, Execute, Limits};

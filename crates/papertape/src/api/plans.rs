@@ -2,10 +2,10 @@
 
 use super::error::ApiError;
 use super::extract::{Body, PageParams, PlanPath, Query};
-use super::json::Json;
 use super::responses::{Change, Read, Send};
 use crate::app::App;
 use crate::view::{self, PlanAnswer, PlansAnswer, ViewError};
+use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use papertape_core::plan::{NewPlan, PlanChanges, PlanId, PlanWrite, Written};

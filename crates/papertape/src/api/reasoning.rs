@@ -2,10 +2,10 @@
 
 use super::error::ApiError;
 use super::extract::{Query, flag, maybe_day, rows};
-use super::json::Json;
 use super::responses::Read;
 use crate::app::App;
 use crate::view::{self, ReasoningAnswer, ReasoningQuery};
+use axum::Json;
 use axum::extract::State;
 use papertape_core::time::Date;
 use serde::Deserialize;

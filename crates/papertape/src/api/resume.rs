@@ -2,11 +2,11 @@
 
 use super::error::ApiError;
 use super::extract::{JobPath, MaybeBody, Object};
-use super::json::Json;
 use super::queued::{ChangedAnswer, job_id};
 use super::responses::Send;
 use super::trigger::BudgetBody;
 use crate::app::App;
+use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;

@@ -2,10 +2,10 @@
 
 use super::error::ApiError;
 use super::extract::SessionPath;
-use super::json::Json;
 use super::responses::Read;
 use crate::app::App;
 use crate::view::{self, SessionHeadAnswer};
+use axum::Json;
 use axum::extract::State;
 
 /// One session's head: who, when, what was decided and what it came to, without what was said

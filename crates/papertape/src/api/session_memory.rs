@@ -2,10 +2,10 @@
 
 use super::error::ApiError;
 use super::extract::SessionPath;
-use super::json::Json;
 use super::responses::Read;
 use crate::app::App;
 use crate::view::{self, SessionMemoryAnswer};
+use axum::Json;
 use axum::extract::State;
 
 /// What a session's trader was given of its memory, to the letter

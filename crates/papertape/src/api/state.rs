@@ -2,11 +2,11 @@
 
 use super::error::ApiError;
 use super::extract::{Query, SessionPath};
-use super::json::Json;
 use super::live::Ticker;
 use super::responses::Read;
 use crate::app::App;
 use crate::view;
+use axum::Json;
 use axum::extract::State;
 use serde_json::Value;
 

@@ -2,10 +2,10 @@
 
 use super::error::ApiError;
 use super::extract::{Query, SessionPageParams, SessionPath};
-use super::json::Json;
 use super::responses::Read;
 use crate::app::App;
 use crate::view::{self, SessionQuery, StepsAnswer};
+use axum::Json;
 use axum::extract::State;
 
 /// A session's tape: its steps in the order in which they were begun

@@ -2,11 +2,11 @@
 
 use super::error::ApiError;
 use super::extract::{Body, PlanPath, TaskPath, given};
-use super::json::Json;
 use super::plans::write;
 use super::responses::{Change, Read, Send};
 use crate::app::App;
 use crate::view::{self, TaskAnswer, TasksAnswer};
+use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use papertape_core::plan::{

@@ -3,11 +3,11 @@
 use super::desk::DeskBody;
 use super::error::ApiError;
 use super::extract::{Body, Object, day, maybe_day};
-use super::json::Json;
 use super::queued::QueuedAnswer;
 use super::responses::Send;
 use crate::app::App;
 use crate::trigger::{BudgetChange, Request};
+use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use papertape_agents::config::{AgentConfig, AgentKind, Language, Limits};

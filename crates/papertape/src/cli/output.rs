@@ -33,7 +33,7 @@ pub(super) fn say(text: impl Display) -> Result<()> {
 
 /// A value as JSON to stdout.
 pub(super) fn json<T: Serialize + ?Sized>(value: &T) -> Result<()> {
-    as_it_is(&crate::json::to_string_pretty(value)?)
+    as_it_is(&serde_json::to_string_pretty(value)?)
 }
 
 fn as_it_is(text: &str) -> Result<()> {

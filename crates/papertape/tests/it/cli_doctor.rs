@@ -113,7 +113,9 @@ fn a_wrong_prompt_is_found_before_anything_is_run() {
         std::fs::write(own.join(file), text).expect("writes");
         let done = tool.ends(&["doctor"], 1);
         assert!(
-            done.out.contains("✗ prompts") && done.out.contains(wanted) && done.out.contains("own"),
+            row(&done.out, "prompts").is_some_and(|row| row.contains("✗ broken"))
+                && done.out.contains(wanted)
+                && done.out.contains("own"),
             "{done:#?}"
         );
         let done = tool.run(&SHORT);
