@@ -47,7 +47,7 @@ mod tests {
     #[expect(clippy::float_cmp, reason = "the nearest double is meant")]
     fn a_figure_has_twelve_digits() {
         assert_eq!(figure(0.1 + 0.2), 0.3);
-        assert_eq!(figure(-1234.567_890_123_456), -1234.567_890_12);
+        assert_eq!(figure(-1_234.567_890_123_456), -1_234.567_890_12);
         assert_eq!(figure(1.5e-9), 1.5e-9);
         assert_eq!(figure(0.0), 0.0);
         assert!(figure(f64::NAN).is_nan());

@@ -17,7 +17,7 @@ fn behind(server: &ModelServer) -> Tool {
 }
 
 /// One day of one agent of the lab.
-fn day_of<'a>(kind: &'a str) -> Vec<&'a str> {
+fn day_of(kind: &str) -> Vec<&str> {
     let mut args: Vec<&str> = SHORT[..3].to_vec();
     args.extend(["--end", "2012-10-02", "--symbols", "AAPL", "--no-summaries", "--memory", "off"]);
     args.extend(["--agent", kind, "--model", "lab::one"]);

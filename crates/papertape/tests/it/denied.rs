@@ -22,6 +22,9 @@ use tempfile::TempDir;
 /// Which requests are denied.
 type Which = fn(&Value) -> bool;
 
+/// A status, its code, and the requests that get it.
+type Denial = (u16, &'static str, Which);
+
 /// The statuses, each with a code as providers give it.
 const DENIED: [(u16, &str); 4] =
     [(401, "invalid_api_key"), (402, "billing_error"), (403, "permission_error"), (404, "model_not_found")];
@@ -30,13 +33,13 @@ const DENIED: [(u16, &str); 4] =
 struct Lab {
     app: App,
     server: ModelServer,
-    denied: Arc<Mutex<Option<(u16, &'static str, Which)>>>,
+    denied: Arc<Mutex<Option<Denial>>>,
     _dir: TempDir,
 }
 
 impl Lab {
     async fn new() -> Self {
-        let denied: Arc<Mutex<Option<(u16, &'static str, Which)>>> = Arc::default();
+        let denied: Arc<Mutex<Option<Denial>>> = Arc::default();
         let shared = Arc::clone(&denied);
         let server = ModelServer::answering(move |body| {
             match *shared.lock().unwrap_or_else(PoisonError::into_inner) {

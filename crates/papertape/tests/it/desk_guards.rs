@@ -284,14 +284,14 @@ async fn a_node_that_hangs_is_cut_off() {
     }
 }
 
-/// Goal: a provider that refuses a node by status.
+/// Goal: a provider that rejects a node's request by status. One that denies the model stops the agent instead.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_node_that_is_refused() {
     let desk = DeskWorld::new().await;
     for row in &TABLE {
         hold(&desk, row, Fault::Refuse(429), Some("rate_limited")).await;
     }
-    for (status, error) in [(503, "unavailable"), (401, "unauthorised"), (400, "bad_request")] {
+    for (status, error) in [(503, "unavailable"), (400, "bad_request")] {
         for row in [&TABLE[0], &TABLE[5], &TABLE[6], &TABLE[7]] {
             hold(&desk, row, Fault::Refuse(status), Some(error)).await;
         }

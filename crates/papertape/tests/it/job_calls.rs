@@ -112,16 +112,17 @@ async fn a_hanging_call_times_out() {
     assert!(clock.now() > papertape_core::time::Timestamp::UNIX_EPOCH);
 }
 
-/// What a provider refuses for good is an outcome: the day fails, and resuming does not ask again.
+/// What a provider rejects for good is an outcome: the day fails, and resuming does not ask again. A denied model (401,
+/// 402, 403) is not one: the call can be made once the key is fixed.
 #[tokio::test]
 async fn a_refusal_for_good_is_an_outcome() {
-    for (status, kind) in [(401, OutcomeKind::Failed), (400, OutcomeKind::Refused)] {
+    for (status, state) in [(401, State::Intent), (400, State::Done(OutcomeKind::Refused))] {
         let (desk, app, job) = one_day(patient()).await;
         desk.server.push(ScriptedAnswer::error(status, "no"));
         let end = run(&app.services, &job).await.expect("claims");
         assert_eq!(end.status, JobStatus::Failed, "{end:?}");
         let model = step(&app, &job, "solo#1/model#1").await;
-        assert_eq!((model.state, model.attempts), (State::Done(kind), 1));
+        assert_eq!((model.state, model.attempts), (state, 1));
         assert_eq!(desk.server.count(), 1);
     }
 }
