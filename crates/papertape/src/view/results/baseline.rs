@@ -11,7 +11,7 @@
 //! A part P buys `floor((P - m) / (open x (1 + s) x (1 + f)))` units, in whole lots or 8 decimals as the
 //! market has it; s is the slippage, f the fee, both as rates, m the least fee.
 
-use super::super::{ViewError, number};
+use super::super::{ViewError, figure, number};
 use super::Metrics;
 use papertape_core::broker::{
     self, BookEntry, Books, MarketProfile, Ohlc, Order, Quote, Side, Submission, approve, submit,
@@ -182,7 +182,7 @@ fn run(
     let value =
         |day: &DayValue| ValueAtClose { date: day.day, portfolio_value: number(day.portfolio_value.0) };
     let period_metrics: Metrics = period_metrics(&input).into();
-    let uninvested = period_metrics.exposure.map(|exposure| (1.0 - exposure).max(0.0));
+    let uninvested = period_metrics.exposure.map(|exposure| figure((1.0 - exposure).max(0.0)));
     Ok(BaselineResult {
         daily_portfolio_values: days.iter().map(value).collect(),
         period_metrics,
