@@ -293,13 +293,10 @@ fn a_stop_is_no_degradation() {
     assert!(day.calls().iter().all(|call| !call.contains("Market") && !call.contains("Bull")));
 }
 
-// Goal: a prompt that cannot be made degrades its node alone.
+// Goal: a prompt that cannot be made is found before a desk runs, and not by a node in the middle of a day.
 #[test]
-fn a_bad_prompt_is_the_nodes_failure() {
-    let mut stage = one_symbol();
+fn a_bad_prompt_is_found_at_start() {
     let bad = [("desk/trader.en.md".to_owned(), "{{ nothing.of.this }}".to_owned())];
-    stage.prompts = papertape_agents::prompt::PromptSet::with_overrides(bad.into()).expect("a template");
-    let day = run_timed(&stage, &FakeClock::new(), usual);
-    assert_eq!(day.metadata()["degradations"][0]["reason"], "trader_bad_prompt");
-    assert!(day.orders().is_empty());
+    let error = papertape_agents::prompt::PromptSet::with_overrides(bad.into()).expect_err("no such value");
+    assert!(error.to_string().contains("desk/trader.en.md"), "{error}");
 }
