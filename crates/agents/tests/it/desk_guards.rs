@@ -300,3 +300,32 @@ fn a_bad_prompt_is_found_at_start() {
     let error = papertape_agents::prompt::PromptSet::with_overrides(bad.into()).expect_err("no such value");
     assert!(error.to_string().contains("desk/trader.en.md"), "{error}");
 }
+
+// Goal: an argument or a report of nothing that can be seen (format characters, separators, controls) is no
+// answer; one visible character makes it one.
+#[test]
+fn an_invisible_answer_is_empty() {
+    let invisible = [
+        "\u{200b}\u{2060}\u{feff}",
+        "\u{ad}\u{200d}\u{e0041}",
+        "\u{3000}\u{a0}\u{202f}",
+        "\u{7f}\u{85}\u{1}",
+        "",
+    ];
+    for text in invisible {
+        for (node, reason) in [
+            ("Bull Researcher#1", "bull_researcher_empty_answer"),
+            ("Neutral Analyst#1", "neutral_analyst_empty_answer"),
+            ("News Analyst#1", "news_analyst_empty_answer"),
+        ] {
+            let day = run_timed(&one_symbol(), &FakeClock::new(), move |path, request| {
+                if path.node() == node { Act::text(text) } else { usual(path, request) }
+            });
+            assert_eq!(day.metadata()["degradations"][0]["reason"], reason, "{text:?}");
+        }
+    }
+    let day = run_timed(&one_symbol(), &FakeClock::new(), |path, request| {
+        if path.node() == "Bull Researcher#1" { Act::text("\u{200b}.") } else { usual(path, request) }
+    });
+    assert_eq!(day.metadata()["sample_quality"], "full_research");
+}
