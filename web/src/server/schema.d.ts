@@ -8482,15 +8482,17 @@ export interface components {
             warnings: string[];
         };
         /** @description What a probe learns. Whoever may read also learns why. */
-        HealthBody: components["schemas"]["HealthAnswer"] | {
-            /** @description Whether the server works. */
-            status: components["schemas"]["HealthState"];
-        };
+        HealthBody: components["schemas"]["HealthAnswer"] | components["schemas"]["HealthStatus"];
         /**
          * @description Well or not.
          * @enum {string}
          */
         HealthState: "ok" | "failing";
+        /** @description Whether the server works, and nothing else. */
+        HealthStatus: {
+            /** @description Whether the server works. */
+            status: components["schemas"]["HealthState"];
+        };
         /** @description A holding, marked. */
         HeldAtClose: {
             /**

@@ -17,10 +17,15 @@ pub(super) enum HealthBody {
     /// For callers with a token, and for everyone where no token is configured.
     Full(HealthAnswer),
     /// For a probe without a token.
-    Status {
-        /// Whether the server works.
-        status: HealthState,
-    },
+    Status(HealthStatus),
+}
+
+/// Whether the server works, and nothing else.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct HealthStatus {
+    /// Whether the server works.
+    status: HealthState,
 }
 
 /// Is the server well?
@@ -46,6 +51,10 @@ pub(super) async fn health(
     let is_known = caller.is_some() || app.doorkeeper.is_open();
     (
         status,
-        Json(if is_known { HealthBody::Full(health) } else { HealthBody::Status { status: health.status } }),
+        Json(if is_known {
+            HealthBody::Full(health)
+        } else {
+            HealthBody::Status(HealthStatus { status: health.status })
+        }),
     )
 }
