@@ -138,5 +138,7 @@ impl Talk {
 
 /// The client of the bare loops.
 pub(crate) fn client() -> reqwest::Client {
+    // As the product does where it makes its own client.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder().no_proxy().tcp_nodelay(true).tls_certs_only([]).build().expect("is built")
 }
