@@ -5,6 +5,7 @@ use crate::http::Http;
 use crate::keys::{self, Key};
 use crate::prices::Prices;
 use crate::provider::Provider;
+use crate::wire::listing::ModelList;
 use crate::{failure, house, http};
 use papertape_core::message::{FailureKind, ModelName, ModelRequest, Usage};
 use papertape_core::ports::{Answer, AttemptFailure, BoxFuture, DeltaSink, Models};
@@ -86,6 +87,19 @@ impl Gateway {
         }
         let provider = self.provider(model).map_err(|why| failure::plain(FailureKind::UnknownModel, why))?;
         provider.embed(&self.client, &model.model, texts).await.map_err(|failure| *failure)
+    }
+
+    /// The models that a provider lists: shows that it can be reached and takes the key. One attempt, without a
+    /// deadline of its own.
+    ///
+    /// # Errors
+    /// As [`Models::call`]; [`FailureKind::UnknownModel`] for a provider that is not configured.
+    pub async fn list_models(&self, provider: &str) -> Result<ModelList, AttemptFailure> {
+        let Some(found) = self.providers.get(provider) else {
+            let why = format!("the provider `{provider}` is not configured");
+            return Err(failure::plain(FailureKind::UnknownModel, why));
+        };
+        found.models(&self.client).await.map_err(|failure| *failure)
     }
 
     async fn attempt(

@@ -29,3 +29,4 @@ pub use keys::{Key, find as find_key};
 pub use papertape_core::ports::Models;
 pub use prices::{Price, Prices};
 pub use reply::{RawReply, Stop};
+pub use wire::listing::ModelList;

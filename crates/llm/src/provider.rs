@@ -4,6 +4,7 @@ use crate::config::{ConfigError, ProviderConfig, ProviderKind};
 use crate::keys::Key;
 use crate::reply::RawReply;
 use crate::wire::bounds::{Bound, MAX_BODY_BYTES, MAX_ERROR_BYTES};
+use crate::wire::listing::{self, ModelList};
 use crate::wire::sse::Flow;
 use crate::wire::{self, Protocol, StreamReader, WireError, WireRequest};
 use crate::{failure, http};
@@ -99,11 +100,21 @@ impl Provider {
         Ok(vectors)
     }
 
+    /// The models that the provider lists. One attempt.
+    pub(crate) async fn models(&self, client: &Client) -> Result<ModelList, Box<AttemptFailure>> {
+        let (path, query) = listing::place(self.kind);
+        let body = whole(self.answered(client.get(self.url_of(path, query))).await?).await?;
+        listing::read(&body).map_err(WireError::into_failure)
+    }
+
     /// Sends a request and gives the answer that is one, its body unread.
     async fn send(&self, client: &Client, request: WireRequest) -> Result<Response, Box<AttemptFailure>> {
-        let url = self.url_of(&request);
-        let post = client.post(url).header(CONTENT_TYPE, "application/json").body(request.body);
-        let sent = self.authorized(post)?.send().with_subscriber(silence()).await;
+        let url = self.url_of(&request.path, request.query);
+        self.answered(client.post(url).header(CONTENT_TYPE, "application/json").body(request.body)).await
+    }
+
+    async fn answered(&self, request: RequestBuilder) -> Result<Response, Box<AttemptFailure>> {
+        let sent = self.authorized(request)?.send().with_subscriber(silence()).await;
         let response = sent.map_err(|error| Box::new(failure::from_transport(&error)))?;
         let status = response.status();
         if !status.is_success() {
@@ -172,10 +183,10 @@ impl Provider {
         reader.finish().map_err(WireError::into_failure)
     }
 
-    fn url_of(&self, request: &WireRequest) -> Url {
+    fn url_of(&self, path: &str, query: Option<(&str, &str)>) -> Url {
         let mut url = self.base_url.clone();
-        url.set_path(&format!("{}{}", self.base_url.path(), request.path));
-        if let Some((key, value)) = request.query {
+        url.set_path(&format!("{}{path}", self.base_url.path()));
+        if let Some((key, value)) = query {
             url.query_pairs_mut().append_pair(key, value);
         }
         url

@@ -11,6 +11,7 @@ pub mod chat;
 mod effort;
 pub mod gemini;
 mod lenient;
+pub mod listing;
 mod schema;
 pub mod sse;
 

@@ -1,8 +1,10 @@
 //! Is everything there that is needed? The same looks for the command line and for the server's pages.
 //!
-//! It makes and changes nothing. Keys are looked for, and never shown.
+//! It makes and changes nothing. Keys are looked for, sent to their providers to ask for the list of models, and
+//! never shown.
 
 mod data;
+mod models;
 mod parts;
 
 use crate::config::Config;
@@ -59,7 +61,7 @@ pub async fn look(config: &Config, by_server: bool) -> Vec<Finding> {
     found.push(data::listening(config, by_server));
     found.push(parts::dataset(config));
     found.extend(parts::imported_datasets(config));
-    found.extend(parts::models(config));
+    found.extend(models::models(config).await);
     found.push(parts::prompts(config));
     found.extend(parts::tools(config).await);
     found

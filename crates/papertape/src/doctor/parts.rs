@@ -6,9 +6,7 @@ use crate::config::{Config, prompt_overrides};
 use crate::mcp::McpTools;
 use papertape_agents::prompt::{PromptError, PromptSet};
 use papertape_assistant::prompt::Prompts as AssistantPrompts;
-use papertape_core::message::ModelName;
-use papertape_core::ports::{Models as _, Tools as _};
-use papertape_llm::{Gateway, ProviderKind};
+use papertape_core::ports::Tools as _;
 use papertape_market::Catalogue;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -44,43 +42,6 @@ pub(super) fn imported_datasets(config: &Config) -> Vec<Finding> {
     let count = imported.count();
     if found.is_empty() && count > 0 {
         found.push(Finding::ok("dataset", format!("{count} imported, each with its checksum")));
-    }
-    found
-}
-
-/// Can the configured agents' models be called, and which other providers have a key? Keys are looked
-/// for, and never shown.
-pub(super) fn models(config: &Config) -> Vec<Finding> {
-    let gateway = match Gateway::new(&config.models, &|name| std::env::var(name).ok()) {
-        Ok(gateway) => gateway,
-        Err(error) => return vec![Finding::broken("models", error.to_string())],
-    };
-    let mut found =
-        vec![Finding::ok("models", "house::momentum, house::contrarian, house::buy_and_hold need no key")];
-    for agent in &config.agents {
-        found.push(match gateway.check(&agent.model) {
-            Ok(()) => Finding::ok("agent", format!("{}: {} can be called", agent.name, agent.model)),
-            Err(error) => Finding::broken("agent", format!("{}: {error}", agent.name)),
-        });
-    }
-    let (mut ready, mut without) = (Vec::new(), Vec::new());
-    for provider in gateway.providers() {
-        let model = ModelName { provider: provider.to_owned(), model: "any".to_owned() };
-        let is_configured = config.models.providers.contains_key(provider);
-        match gateway.check(&model) {
-            Ok(()) if is_configured || provider != ProviderKind::Ollama.as_str() => {
-                ready.push(provider.to_owned())
-            }
-            Ok(()) => {}
-            Err(error) if is_configured => found.push(Finding::note("provider", error)),
-            Err(_) => without.push(provider.to_owned()),
-        }
-    }
-    if !ready.is_empty() {
-        found.push(Finding::ok("provider", format!("{} can be called", ready.join(", "))));
-    }
-    if !without.is_empty() {
-        found.push(Finding::note("provider", format!("no key for {}", without.join(", "))));
     }
     found
 }

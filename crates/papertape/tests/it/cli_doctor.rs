@@ -2,6 +2,9 @@
 
 use crate::cli_tool::{SHORT, Tool};
 use serde_json::Value;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
 
 fn states(findings: &Value, what: &str) -> Vec<String> {
     let of = |finding: &&Value| finding["what"] == what;
@@ -83,13 +86,68 @@ fn what_is_broken_is_found_with_exit_code_1() {
     check(&Tool::new().with("PAPERTAPE_DATABASE_URL", "postgres://127.0.0.1:1/none"), "database");
 }
 
+/// Answers every connection with this, once what it asks has come, and keeps the heads of the requests.
+fn listening(answer: &'static str) -> (String, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
+    let heads = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&heads);
+    std::thread::spawn(move || {
+        for connection in listener.incoming() {
+            let mut connection = connection.expect("connects");
+            let lines = BufReader::new(&connection).lines().map_while(Result::ok);
+            let head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
+            kept.lock().expect("locks").push(head.join("\n"));
+            connection.write_all(answer.as_bytes()).expect("answers");
+        }
+    });
+    (url, heads)
+}
+
+fn response(status: &str, body: &str) -> &'static str {
+    let length = body.len();
+    format!("HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}")
+        .leak()
+}
+
+// Goal: "can be called" is said after the provider has listed its models for the key, and of a model that is in the
+// list; every other answer is told apart from it, and the key is shown nowhere.
 #[test]
-fn keys_are_looked_for_and_never_shown() {
-    let tool = Tool::new().with("OPENAI_API_KEY", "sk-test-0123456789abcdef0123456789");
-    let done = tool.ok(&["doctor"]);
-    let provider = row(&done.out, "provider").expect("a row of providers");
-    assert!(provider.contains("openai can be called") || provider.contains("no key for"), "{done:#?}");
-    assert!(!done.out.contains("0123456789abcdef") && !done.err.contains("0123456789abcdef"), "{done:#?}");
+fn a_provider_is_asked_before_its_models_can_be_called() {
+    const KEY: &str = "sk-test-0123456789abcdef0123456789";
+    let list = r#"{"object":"list","data":[{"id":"gpt-5","object":"model"},{"id":"gpt-5-mini"}]}"#;
+    let cases = [
+        ("ok", "ok", "openai::gpt-5 can be called", response("200 OK", list)),
+        ("note", "ok", "openai does not list gpt-5", response("200 OK", r#"{"data":[{"id":"other"}]}"#)),
+        ("note", "note", "openai answers, but lists no models", response("404 Not Found", "{}")),
+        ("note", "note", "openai answers, but lists no models", response("200 OK", "<html></html>")),
+        (
+            "broken",
+            "note",
+            "cannot be called: openai",
+            response("401 Unauthorized", r#"{"error":{"message":"no"}}"#),
+        ),
+        ("broken", "note", "cannot be called: openai", response("503 Service Unavailable", "")),
+        ("broken", "note", "cannot be called: openai", ""),
+    ];
+    for (agent, provider, text, answer) in cases {
+        let (url, heads) = listening(answer);
+        let config = format!(
+            "[[agents]]\nname = 'a'\nmodel = 'openai::gpt-5'\n[models.providers.openai]\nbase_url = '{url}'"
+        );
+        let tool = Tool::new().with("OPENAI_API_KEY", KEY).configured(&config);
+        let status = i32::from(agent == "broken");
+        let done = tool.ends(&["--json", "doctor"], status);
+        let found: Value = serde_json::from_str(&done.out).expect("JSON");
+        assert_eq!(states(&found, "agent"), [agent], "{answer}: {done:#?}");
+        assert_eq!(states(&found, "provider")[0], provider, "{answer}: {done:#?}");
+        assert!(done.out.contains(text), "{answer}: {done:#?}");
+        assert!(!done.out.contains(KEY) && !done.err.contains(KEY), "{done:#?}");
+        let heads = heads.lock().expect("locks");
+        assert_eq!(heads.len(), 1, "asked once");
+        assert!(heads[0].starts_with("GET /v1/models HTTP/1.1"), "{heads:?}");
+        assert!(heads[0].to_lowercase().contains(&format!("authorization: bearer {KEY}")), "{heads:?}");
+    }
 }
 
 // Goal: a replaced prompt that asks for what is not there is found by the doctor and at every start, with its
