@@ -7279,12 +7279,8 @@ export interface components {
             /** @description The agent. */
             model: string;
             /** @description Cash and holdings at each close; `null` where the day is not closed. */
-            portfolio_values: (number | null)[];
-            /**
-             * Format: double
-             * @description The portfolio value before the first day that is closed; `null` while none is.
-             */
-            starting_portfolio_value?: number | null;
+            portfolio_values: (components["schemas"]["Number"] | null)[];
+            starting_portfolio_value?: components["schemas"]["Number"] | null;
             /** @description How each day stands; `null` where the day is none of the agent's. */
             statuses: (string | null)[];
         };
@@ -7348,68 +7344,33 @@ export interface components {
         AssetAnswer: {
             /** @description `open`, `add`, `reduce`, `close`, `reverse`, `forced`, `refused`, `hold` or `wait`. */
             decision: string;
-            /**
-             * Format: double
-             * @description Average price of entry.
-             */
-            entry_price?: number | null;
-            /**
-             * Format: double
-             * @description Leverage, 1 for none.
-             */
-            leverage?: number | null;
+            entry_price?: components["schemas"]["Number"] | null;
+            leverage?: components["schemas"]["Number"] | null;
             /** @description The position. */
             position_id?: string | null;
-            /**
-             * Format: double
-             * @description The stop in force.
-             */
-            stop_loss?: number | null;
+            stop_loss?: components["schemas"]["Number"] | null;
             /** @description The instrument. */
             symbol: string;
-            /**
-             * Format: double
-             * @description The target in force.
-             */
-            take_profit?: number | null;
+            take_profit?: components["schemas"]["Number"] | null;
         };
         /** @description A bar, as it was traded: in no one's share units but its day's. */
         BarAnswer: {
-            /**
-             * Format: double
-             * @description The last price.
-             */
-            close?: number | null;
+            close?: components["schemas"]["Number"] | null;
             /**
              * Format: date
              * @description Its trading day.
              */
             date: string;
-            /**
-             * Format: double
-             * @description The highest price; this and what follows is `null` where the open alone is known.
-             */
-            high?: number | null;
-            /**
-             * Format: double
-             * @description The lowest price.
-             */
-            low?: number | null;
-            /**
-             * Format: double
-             * @description The first price.
-             */
-            open: number;
+            high?: components["schemas"]["Number"] | null;
+            low?: components["schemas"]["Number"] | null;
+            /** @description The first price. */
+            open: components["schemas"]["Number"];
             /**
              * Format: date-time
              * @description When it opens, of a bar within the day.
              */
             opens_at?: string | null;
-            /**
-             * Format: double
-             * @description How many units were traded.
-             */
-            volume?: number | null;
+            volume?: components["schemas"]["Number"] | null;
         };
         /** @description A page of bars. */
         BarsAnswer: {
@@ -7684,26 +7645,12 @@ export interface components {
             action_id: number;
             /** @description `split` or `dividend`. */
             action_type: string;
-            /**
-             * Format: double
-             * @description Cash after it.
-             */
-            cash_after: number;
-            /**
-             * Format: double
-             * @description Of a dividend: that of one share. Of a split: the previous close over the ratio.
-             */
-            price?: number | null;
-            /**
-             * Format: double
-             * @description Units held, after a split; below zero for a short position.
-             */
-            quantity: number;
-            /**
-             * Format: double
-             * @description New shares for one old share, of a split. A fraction of a share that it leaves is paid out at `price`.
-             */
-            ratio?: number | null;
+            /** @description Cash after it. */
+            cash_after: components["schemas"]["Number"];
+            price?: components["schemas"]["Number"] | null;
+            /** @description Units held, after a split; below zero for a short position. */
+            quantity: components["schemas"]["Number"];
+            ratio?: components["schemas"]["Number"] | null;
             /** @description The instrument. */
             symbol?: string | null;
         };
@@ -7725,24 +7672,13 @@ export interface components {
              * @description Calendar days since the previous session; `null` for the first.
              */
             days_since_last_trading?: number | null;
-            /**
-             * Format: double
-             * @description This close's portfolio value less the previous session's.
-             */
-            profit?: number | null;
-            /**
-             * Format: double
-             * @description The same in percent; `null` where the previous value was not above zero.
-             */
-            return_pct?: number | null;
+            profit?: components["schemas"]["Number"] | null;
+            return_pct?: components["schemas"]["Number"] | null;
         };
         /** @description An account at a close. */
         DailyPortfolioValue: {
-            /**
-             * Format: double
-             * @description Cash.
-             */
-            cash: number;
+            /** @description Cash. */
+            cash: components["schemas"]["Number"];
             /**
              * Format: date
              * @description The trading day.
@@ -7752,11 +7688,8 @@ export interface components {
             full_research: boolean;
             /** @description The job that did it. */
             job_id: string;
-            /**
-             * Format: double
-             * @description Cash and holdings at the close.
-             */
-            portfolio_value: number;
+            /** @description Cash and holdings at the close. */
+            portfolio_value: components["schemas"]["Number"];
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "failed" | "skipped";
         };
@@ -8068,11 +8001,8 @@ export interface components {
         DefaultsOption: {
             /** @description The dataset's name, or the first digits of its hash. */
             dataset: string;
-            /**
-             * Format: double
-             * @description What each agent starts with.
-             */
-            initial_cash: number;
+            /** @description What each agent starts with. */
+            initial_cash: components["schemas"]["Number"];
             /** @description The market profile of datasets that name none. */
             market: string;
             /**
@@ -8171,48 +8101,16 @@ export interface components {
         };
         /** @description Planned against actual, from the books. */
         DeviationAnswer: {
-            /**
-             * Format: double
-             * @description The average price.
-             */
-            actual_entry?: number | null;
-            /**
-             * Format: double
-             * @description The price of the exit.
-             */
-            actual_exit?: number | null;
-            /**
-             * Format: double
-             * @description The most units that were held.
-             */
-            actual_size?: number | null;
-            /**
-             * Format: double
-             * @description The stop at the exit.
-             */
-            actual_stop?: number | null;
+            actual_entry?: components["schemas"]["Number"] | null;
+            actual_exit?: components["schemas"]["Number"] | null;
+            actual_size?: components["schemas"]["Number"] | null;
+            actual_stop?: components["schemas"]["Number"] | null;
             /** @description What the trader says of it. */
             comment: string;
-            /**
-             * Format: double
-             * @description The price at which the opening order was checked.
-             */
-            planned_entry?: number | null;
-            /**
-             * Format: double
-             * @description The target at entry.
-             */
-            planned_exit?: number | null;
-            /**
-             * Format: double
-             * @description Units of the opening order.
-             */
-            planned_size?: number | null;
-            /**
-             * Format: double
-             * @description The stop at entry.
-             */
-            planned_stop?: number | null;
+            planned_entry?: components["schemas"]["Number"] | null;
+            planned_exit?: components["schemas"]["Number"] | null;
+            planned_size?: components["schemas"]["Number"] | null;
+            planned_stop?: components["schemas"]["Number"] | null;
         };
         /** @description What the doctor has found. */
         DoctorAnswer: components["schemas"]["Deployment"] & {
@@ -8332,18 +8230,12 @@ export interface components {
         };
         /** @description The account at a close. */
         FinalPosition: {
-            /**
-             * Format: double
-             * @description Cash.
-             */
-            cash: number;
+            /** @description Cash. */
+            cash: components["schemas"]["Number"];
             /** @description By symbol. */
             holdings: components["schemas"]["HeldAtClose"][];
-            /**
-             * Format: double
-             * @description Cash and holdings at the close.
-             */
-            portfolio_value: number;
+            /** @description Cash and holdings at the close. */
+            portfolio_value: components["schemas"]["Number"];
         };
         /** @description The cost of what is borrowed: `charge = |quantity| x price`, rounded half to even to 8 decimals. */
         FinancingAnswer: {
@@ -8352,26 +8244,17 @@ export interface components {
              * @description From 1 in a session.
              */
             action_id: number;
-            /**
-             * Format: double
-             * @description Cash after it.
-             */
-            cash_after: number;
+            /** @description Cash after it. */
+            cash_after: components["schemas"]["Number"];
             /**
              * Format: int32
              * @description The calendar nights that it pays for.
              */
             nights?: number | null;
-            /**
-             * Format: double
-             * @description The charge per unit.
-             */
-            price: number;
-            /**
-             * Format: double
-             * @description Units held; below zero for a short position.
-             */
-            quantity: number;
+            /** @description The charge per unit. */
+            price: components["schemas"]["Number"];
+            /** @description Units held; below zero for a short position. */
+            quantity: components["schemas"]["Number"];
             /** @description The instrument. */
             symbol: string;
         };
@@ -8414,11 +8297,8 @@ export interface components {
             symbol: string;
             /** @description Its unit. */
             unit: string;
-            /**
-             * Format: double
-             * @description The figure.
-             */
-            value: number;
+            /** @description The figure. */
+            value: components["schemas"]["Number"];
         };
         /** @description A page of companies' figures. */
         FundamentalsAnswer: {
@@ -8495,26 +8375,17 @@ export interface components {
         };
         /** @description A holding, marked. */
         HeldAtClose: {
-            /**
-             * Format: double
-             * @description The close, or the last known price.
-             */
-            price: number;
-            /**
-             * Format: double
-             * @description Units; below zero for a short position.
-             */
-            quantity: number;
+            /** @description The close, or the last known price. */
+            price: components["schemas"]["Number"];
+            /** @description Units; below zero for a short position. */
+            quantity: components["schemas"]["Number"];
             /** @description The instrument. */
             symbol: string;
         };
         /** @description What is held. */
         Holding: {
-            /**
-             * Format: double
-             * @description Units; below zero for a short position.
-             */
-            quantity: number;
+            /** @description Units; below zero for a short position. */
+            quantity: components["schemas"]["Number"];
             /** @description The instrument. */
             symbol: string;
         };
@@ -8529,16 +8400,10 @@ export interface components {
         };
         /** @description The end of an account: its portfolio value fell to zero or below, and it trades no more. */
         InsolvencyAnswer: {
-            /**
-             * Format: double
-             * @description The portfolio value at the close before less the value when it was found.
-             */
-            loss: number;
-            /**
-             * Format: double
-             * @description How far the portfolio value was below zero then.
-             */
-            owed: number;
+            /** @description The portfolio value at the close before less the value when it was found. */
+            loss: components["schemas"]["Number"];
+            /** @description How far the portfolio value was below zero then. */
+            owed: components["schemas"]["Number"];
             /**
              * Format: date
              * @description The day on which that was found, at its open or its close.
@@ -8843,11 +8708,8 @@ export interface components {
             series: string;
             /** @description Its unit. */
             unit: string;
-            /**
-             * Format: double
-             * @description The value.
-             */
-            value: number;
+            /** @description The value. */
+            value: components["schemas"]["Number"];
         };
         /** @description A page of macroeconomic values. */
         MacrosAnswer: {
@@ -8864,16 +8726,10 @@ export interface components {
         MarketOption: {
             /** @description May fractions be traded? */
             fractional: boolean;
-            /**
-             * Format: double
-             * @description Quantities are multiples of this; without meaning where fractions are traded.
-             */
-            lot: number;
-            /**
-             * Format: double
-             * @description The largest leverage.
-             */
-            max_leverage: number;
+            /** @description Quantities are multiples of this; without meaning where fractions are traded. */
+            lot: components["schemas"]["Number"];
+            /** @description The largest leverage. */
+            max_leverage: components["schemas"]["Number"];
             /** @description Its name. */
             name: string;
             /** @description May shares be sold short? */
@@ -9084,13 +8940,12 @@ export interface components {
             /** @description Where it was found. */
             url?: string | null;
         };
+        /** @description An exact decimal, in the fewest digits that say it. */
+        Number: number;
         /** @description Why a position that is open was opened. */
         OpenPositionAnswer: {
-            /**
-             * Format: double
-             * @description Price of the opening fill; this and what follows in the share units after all splits since.
-             */
-            entry_price: number;
+            /** @description Price of the opening fill; this and what follows in the share units after all splits since. */
+            entry_price: components["schemas"]["Number"];
             /** @description The job. */
             job_id: string;
             /**
@@ -9098,11 +8953,8 @@ export interface components {
              * @description When it became known.
              */
             known_at: string;
-            /**
-             * Format: double
-             * @description Leverage, 1 for none.
-             */
-            leverage: number;
+            /** @description Leverage, 1 for none. */
+            leverage: components["schemas"]["Number"];
             /** @description `open_position_context`. */
             memory_type: string;
             /** @description The agent. */
@@ -9114,11 +8966,8 @@ export interface components {
             opened_at: string;
             /** @description The position. */
             position_id: string;
-            /**
-             * Format: double
-             * @description Units of the opening fill.
-             */
-            quantity: number;
+            /** @description Units of the opening fill. */
+            quantity: components["schemas"]["Number"];
             /**
              * Format: int64
              * @description The round whose summary it is.
@@ -9131,25 +8980,14 @@ export interface components {
             session_id: number;
             /** @description `long` or `short`. */
             side: string;
-            /**
-             * Format: double
-             * @description New shares for an old one since; prices in the thesis are to be divided by it.
-             */
-            split_ratio: number;
-            /**
-             * Format: double
-             * @description The stop that it was opened with.
-             */
-            stop_loss?: number | null;
+            /** @description New shares for an old one since; prices in the thesis are to be divided by it. */
+            split_ratio: components["schemas"]["Number"];
+            stop_loss?: components["schemas"]["Number"] | null;
             /** @description The thesis at entry. */
             summary: string;
             /** @description The instrument. */
             symbol: string;
-            /**
-             * Format: double
-             * @description The target that it was opened with.
-             */
-            take_profit?: number | null;
+            take_profit?: components["schemas"]["Number"] | null;
         };
         /** @description A page of open positions' contexts. */
         OpenPositionsAnswer: components["schemas"]["Deployment"] & {
@@ -9225,11 +9063,7 @@ export interface components {
         PendingOrderAnswer: {
             /** @description `next_open` or `close`; `null` in records of rules version 1. */
             fills_at?: string | null;
-            /**
-             * Format: double
-             * @description Leverage asked for; `null`: that of the open position, or 1.
-             */
-            leverage?: number | null;
+            leverage?: components["schemas"]["Number"] | null;
             /** @description The order. */
             order_id: string;
             /**
@@ -9237,25 +9071,14 @@ export interface components {
              * @description The day on which it was placed.
              */
             placed_on: string;
-            /**
-             * Format: double
-             * @description Units.
-             */
-            quantity: number;
+            /** @description Units. */
+            quantity: components["schemas"]["Number"];
             /** @description `buy`, `sell`, `short` or `cover`. */
             side: string;
-            /**
-             * Format: double
-             * @description Stop that goes with it.
-             */
-            stop?: number | null;
+            stop?: components["schemas"]["Number"] | null;
             /** @description The instrument. */
             symbol: string;
-            /**
-             * Format: double
-             * @description Target that goes with it.
-             */
-            target?: number | null;
+            target?: components["schemas"]["Number"] | null;
         };
         /**
          * @description How long a period is.
@@ -9409,65 +9232,33 @@ export interface components {
              *     `no_trade`.
              */
             action_type: string;
-            /**
-             * Format: double
-             * @description Units; of a split, a dividend and financing the units held, below zero for a short position.
-             */
-            amount: number;
-            /**
-             * Format: double
-             * @description Cash after it.
-             */
-            cash_after: number;
-            /**
-             * Format: double
-             * @description Cash + sum of quantity x price then.
-             */
-            portfolio_value: number;
-            /**
-             * Format: double
-             * @description Price of one unit, the dividend of one share, the charge per unit; `null` for `no_trade`.
-             */
-            price?: number | null;
+            /** @description Units; of a split, a dividend and financing the units held, below zero for a short position. */
+            amount: components["schemas"]["Number"];
+            /** @description Cash after it. */
+            cash_after: components["schemas"]["Number"];
+            /** @description Cash + sum of quantity x price then. */
+            portfolio_value: components["schemas"]["Number"];
+            price?: components["schemas"]["Number"] | null;
             /** @description The instrument; `null` for `no_trade`. */
             symbol?: string | null;
         };
         /** @description An open position at a close. */
         PositionSnapshotAnswer: {
-            /**
-             * Format: double
-             * @description The average price at which it was opened.
-             */
-            avg_price: number;
-            /**
-             * Format: double
-             * @description The close, or the last known price where the instrument has no bar.
-             */
-            close: number;
-            /**
-             * Format: double
-             * @description Its leverage, 1 for none.
-             */
-            leverage: number;
+            /** @description The average price at which it was opened. */
+            avg_price: components["schemas"]["Number"];
+            /** @description The close, or the last known price where the instrument has no bar. */
+            close: components["schemas"]["Number"];
+            /** @description Its leverage, 1 for none. */
+            leverage: components["schemas"]["Number"];
             /** @description The position. */
             position_id: string;
-            /**
-             * Format: double
-             * @description Units; below zero for a short position.
-             */
-            quantity: number;
-            /**
-             * Format: double
-             * @description The stop in force.
-             */
-            stop?: number | null;
+            /** @description Units; below zero for a short position. */
+            quantity: components["schemas"]["Number"];
+            stop?: components["schemas"]["Number"] | null;
             /** @description The instrument. */
             symbol: string;
-            /**
-             * Format: double
-             * @description `quantity x (close - avg_price)`.
-             */
-            unrealised_pnl: number;
+            /** @description `quantity x (close - avg_price)`. */
+            unrealised_pnl: components["schemas"]["Number"];
         };
         /** @description How many model-days are where. */
         Progress: {
@@ -9596,11 +9387,8 @@ export interface components {
              * @description The last day.
              */
             end_date: string;
-            /**
-             * Format: double
-             * @description The portfolio value at the last close.
-             */
-            ending_portfolio_value: number;
+            /** @description The portfolio value at the last close. */
+            ending_portfolio_value: components["schemas"]["Number"];
             /** @description Over the days of full research alone. */
             full_research: components["schemas"]["FullResearch"];
             insolvent?: components["schemas"]["InsolvencyAnswer"] | null;
@@ -9626,11 +9414,8 @@ export interface components {
              * @description The first day.
              */
             start_date: string;
-            /**
-             * Format: double
-             * @description The portfolio value before the first day.
-             */
-            starting_portfolio_value: number;
+            /** @description The portfolio value before the first day. */
+            starting_portfolio_value: components["schemas"]["Number"];
         };
         /** @description The results of a range, an entry a model. */
         RangeResults: components["schemas"]["Deployment"] & {
@@ -9673,16 +9458,10 @@ export interface components {
         };
         /** @description An amount of which a log says something else than the books. */
         RecordedDifference: {
-            /**
-             * Format: double
-             * @description What orders and prices come to.
-             */
-            computed: number;
-            /**
-             * Format: double
-             * @description What the log says.
-             */
-            recorded: number;
+            /** @description What orders and prices come to. */
+            computed: components["schemas"]["Number"];
+            /** @description What the log says. */
+            recorded: components["schemas"]["Number"];
             /** @description A symbol, or `cash`. */
             what: string;
         };
@@ -9692,11 +9471,8 @@ export interface components {
             code: string;
             /** @description Why, in a sentence. */
             message: string;
-            /**
-             * Format: double
-             * @description Shares or units.
-             */
-            quantity: number;
+            /** @description Shares or units. */
+            quantity: components["schemas"]["Number"];
             /** @description `buy`, `sell`, `short` or `cover`. */
             side: string;
             /** @description The instrument. */
@@ -9723,11 +9499,8 @@ export interface components {
         ReflectionAnswer: {
             /** @description `sell`, `cover`, `stop`, `target` or `liquidation`. */
             cause: string;
-            /**
-             * Format: double
-             * @description Average price of entry.
-             */
-            entry_price: number;
+            /** @description Average price of entry. */
+            entry_price: components["schemas"]["Number"];
             /**
              * Format: date-time
              * @description When it was opened.
@@ -9737,11 +9510,8 @@ export interface components {
             error_tags: string[];
             /** @description Planned against actual. */
             execution_deviation: components["schemas"]["DeviationAnswer"];
-            /**
-             * Format: double
-             * @description Price of the exit.
-             */
-            exit_price: number;
+            /** @description Price of the exit. */
+            exit_price: components["schemas"]["Number"];
             /**
              * Format: date-time
              * @description When it was closed.
@@ -9761,11 +9531,8 @@ export interface components {
              * @description From when on a simulation may read it.
              */
             known_at: string;
-            /**
-             * Format: double
-             * @description Leverage, 1 for none.
-             */
-            leverage: number;
+            /** @description Leverage, 1 for none. */
+            leverage: components["schemas"]["Number"];
             /** @description `trade`. */
             memory_type: string;
             /** @description The agent. */
@@ -9774,35 +9541,22 @@ export interface components {
             next_rules: string[];
             /** @description Why it is not the model's first answer. */
             note?: string | null;
-            /**
-             * Format: double
-             * @description Absolute cost of what was closed.
-             */
-            notional: number;
+            /** @description Absolute cost of what was closed. */
+            notional: components["schemas"]["Number"];
             /**
              * Format: int32
              * @description The how-manieth closing of the position.
              */
             part: number;
-            /**
-             * Format: double
-             * @description The ledger's result, fees and income included.
-             */
-            pnl: number;
+            /** @description The ledger's result, fees and income included. */
+            pnl: components["schemas"]["Number"];
             /** @description Is nothing of it left? */
             position_closed: boolean;
             /** @description The position. */
             position_id: string;
-            /**
-             * Format: double
-             * @description Units closed.
-             */
-            quantity: number;
-            /**
-             * Format: double
-             * @description `pnl / margin x 100`.
-             */
-            return_pct?: number | null;
+            /** @description Units closed. */
+            quantity: components["schemas"]["Number"];
+            return_pct?: components["schemas"]["Number"] | null;
             /**
              * Format: int64
              * @description The session of the exit.
@@ -9837,11 +9591,8 @@ export interface components {
             order?: components["schemas"]["OrderPlaceAnswer"] | null;
             /** @description The order. */
             order_id: string;
-            /**
-             * Format: double
-             * @description Units asked for.
-             */
-            quantity: number;
+            /** @description Units asked for. */
+            quantity: components["schemas"]["Number"];
             /** @description `buy`, `sell`, `short` or `cover`. */
             side: string;
             /** @description `rejected` or `expired`. */
@@ -10027,27 +9778,15 @@ export interface components {
             /** @description The agent. */
             model: string;
             next?: components["schemas"]["NeighbourAnswer"] | null;
-            /**
-             * Format: double
-             * @description At the close.
-             */
-            portfolio_value?: number | null;
+            portfolio_value?: components["schemas"]["Number"] | null;
             previous?: components["schemas"]["NeighbourAnswer"] | null;
-            /**
-             * Format: double
-             * @description This close's portfolio value less the previous session's.
-             */
-            profit?: number | null;
+            profit?: components["schemas"]["Number"] | null;
             /** @description How the research came about. */
             provenance: components["schemas"]["Provenance"];
             quality?: components["schemas"]["DayQualityAnswer"] | null;
             /** @description Orders that were refused or expired. */
             rejections: number;
-            /**
-             * Format: double
-             * @description The same in percent.
-             */
-            return_pct?: number | null;
+            return_pct?: components["schemas"]["Number"] | null;
             /**
              * Format: int64
              * @description The session.
@@ -10079,11 +9818,7 @@ export interface components {
         };
         /** @description A split or a dividend. */
         ShareEvent: {
-            /**
-             * Format: double
-             * @description Of a dividend: cash for one share, in the share units of that day.
-             */
-            amount?: number | null;
+            amount?: components["schemas"]["Number"] | null;
             /**
              * Format: date
              * @description The first trading day at whose open it has happened; from that open on it is known.
@@ -10091,11 +9826,7 @@ export interface components {
             date: string;
             /** @description `split` or `dividend`. */
             kind: string;
-            /**
-             * Format: double
-             * @description Of a split: new shares for one old share.
-             */
-            ratio?: number | null;
+            ratio?: components["schemas"]["Number"] | null;
         };
         /** @description A page of sessions that were shown something. */
         ShownAnswer: components["schemas"]["Deployment"] & {
@@ -10198,11 +9929,8 @@ export interface components {
              */
             end_date: string;
             imported?: components["schemas"]["ImportedFrom"] | null;
-            /**
-             * Format: double
-             * @description What each agent starts with.
-             */
-            initial_cash: number;
+            /** @description What each agent starts with. */
+            initial_cash: components["schemas"]["Number"];
             /** @description The market profile's name. */
             market: string;
             /** @description Which of the traders' memories are on: `off`, `rounds`, `rounds+open` or `all`. */
@@ -10267,18 +9995,12 @@ export interface components {
         };
         /** @description What was held before a day. */
         StartingHoldings: {
-            /**
-             * Format: double
-             * @description Cash.
-             */
-            cash: number;
+            /** @description Cash. */
+            cash: components["schemas"]["Number"];
             /** @description By symbol. */
             holdings: components["schemas"]["Holding"][];
-            /**
-             * Format: double
-             * @description At the previous session's close; the initial cash for the first.
-             */
-            portfolio_value: number;
+            /** @description At the previous session's close; the initial cash for the first. */
+            portfolio_value: components["schemas"]["Number"];
         };
         /** @description How far a job is. */
         StatusAnswer: components["schemas"]["Deployment"] & {
@@ -10347,11 +10069,7 @@ export interface components {
             attempts: number;
             /** @description `external`, `local`, `order` or `guard`. */
             class: string;
-            /**
-             * Format: double
-             * @description US dollars; `null` where no price is known.
-             */
-            cost_usd?: number | null;
+            cost_usd?: components["schemas"]["Number"] | null;
             /** @description Is it of the summaries' own tape? */
             detached: boolean;
             /** @description Hash of what was asked, in the form that is compared on a re-run. */
@@ -10602,63 +10320,29 @@ export interface components {
             action_id: number;
             /** @description `buy`, `sell`, `short`, `cover`, `stop`, `target` or `liquidation`. */
             action_type: string;
-            /**
-             * Format: double
-             * @description Cash after it.
-             */
-            cash_after: number;
-            /**
-             * Format: double
-             * @description The fee.
-             */
-            fee: number;
-            /**
-             * Format: double
-             * @description Leverage of the position, 1 for none; `null` where the record does not say.
-             */
-            leverage?: number | null;
+            /** @description Cash after it. */
+            cash_after: components["schemas"]["Number"];
+            /** @description The fee. */
+            fee: components["schemas"]["Number"];
+            leverage?: components["schemas"]["Number"] | null;
             order?: components["schemas"]["OrderPlaceAnswer"] | null;
             /** @description The order; `null` for a fill without one: a stop, a target, a liquidation. */
             order_id?: string | null;
             /** @description The step that booked it; `null` where the record has none, as of what was imported. */
             path?: string | null;
-            /**
-             * Format: double
-             * @description Portfolio value after it, at the prices known then.
-             */
-            portfolio_value: number;
-            /**
-             * Format: double
-             * @description Slippage included.
-             */
-            price: number;
-            /**
-             * Format: double
-             * @description Units, above zero.
-             */
-            quantity: number;
-            /**
-             * Format: double
-             * @description The net result of what was closed.
-             */
-            realised_pnl?: number | null;
-            /**
-             * Format: double
-             * @description What the slippage cost; it is in the price already.
-             */
-            slippage: number;
-            /**
-             * Format: double
-             * @description The stop in force after the fill; of one that closes, the stop that the position had.
-             */
-            stop?: number | null;
+            /** @description Portfolio value after it, at the prices known then. */
+            portfolio_value: components["schemas"]["Number"];
+            /** @description Slippage included. */
+            price: components["schemas"]["Number"];
+            /** @description Units, above zero. */
+            quantity: components["schemas"]["Number"];
+            realised_pnl?: components["schemas"]["Number"] | null;
+            /** @description What the slippage cost; it is in the price already. */
+            slippage: components["schemas"]["Number"];
+            stop?: components["schemas"]["Number"] | null;
             /** @description The instrument. */
             symbol: string;
-            /**
-             * Format: double
-             * @description The target in force after the fill; of one that closes, the target that the position had.
-             */
-            target?: number | null;
+            target?: components["schemas"]["Number"] | null;
         };
         /** @description A page of reflections. */
         TradesAnswer: components["schemas"]["Deployment"] & {
@@ -10782,11 +10466,7 @@ export interface components {
             cached_tokens: number;
             /** @description `known`, or `unknown` where the price of any call is. */
             cost: string;
-            /**
-             * Format: double
-             * @description US dollars; `null` where the price of any call is unknown.
-             */
-            cost_usd?: number | null;
+            cost_usd?: components["schemas"]["Number"] | null;
             /**
              * Format: int64
              * @description Calls whose provider reported no usage that can be. The other figures hold an estimate of it.
@@ -10802,11 +10482,8 @@ export interface components {
              * @description Tokens written.
              */
             output_tokens: number;
-            /**
-             * Format: double
-             * @description US dollars of the calls whose price is known.
-             */
-            priced_cost_usd: number;
+            /** @description US dollars of the calls whose price is known. */
+            priced_cost_usd: components["schemas"]["Number"];
         };
         /** @description A portfolio value at a close. */
         ValueAtClose: {
@@ -10815,11 +10492,8 @@ export interface components {
              * @description The trading day.
              */
             date: string;
-            /**
-             * Format: double
-             * @description Cash and holdings at the close.
-             */
-            portfolio_value: number;
+            /** @description Cash and holdings at the close. */
+            portfolio_value: components["schemas"]["Number"];
         };
         /** @description Targets as shares of the cap of one symbol. A Hold has none: it changes nothing. */
         WeightsBody: {

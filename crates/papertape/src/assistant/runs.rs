@@ -130,12 +130,12 @@ impl Run {
     /// In short.
     pub(super) fn told(&self) -> Value {
         let (job, run) = (&self.job, &self.range);
-        let mut value = run.starting_portfolio_value;
+        let mut value = run.starting_portfolio_value.to_f64();
         let mut days = Vec::new();
         for day in &run.daily_portfolio_values {
-            let return_pct = (value > 0.0).then(|| (day.portfolio_value / value - 1.0) * 100.0);
+            let return_pct = (value > 0.0).then(|| (day.portfolio_value.to_f64() / value - 1.0) * 100.0);
             days.push((day.date, return_pct));
-            value = day.portfolio_value;
+            value = day.portfolio_value.to_f64();
         }
         let by_return = |pick_worst: bool| {
             let known = days.iter().filter_map(|(date, gain)| Some((*date, (*gain)?)));

@@ -5,7 +5,7 @@ use super::output::{count, json, note, say, seconds, table, text_of};
 use super::way::{job_named, short_id};
 use super::{Common, Outcome, way};
 use crate::config::Config;
-use crate::view::{self, JobSummary, JobsQuery, Progress, StatusAnswer, UsageSummary};
+use crate::view::{self, JobSummary, JobsQuery, Number, Progress, StatusAnswer, UsageSummary};
 use anyhow::Result;
 use clap::Args;
 use papertape_core::record::JobStatus;
@@ -202,10 +202,10 @@ fn progress(progress: &Progress) -> String {
 }
 
 fn cost(usage: &UsageSummary) -> String {
-    let plain = |usd: f64| if usd == 0.0 { "$0".to_owned() } else { format!("${usd:.4}") };
+    let plain = |usd: Number| if usd.is_zero() { "$0".to_owned() } else { format!("${usd:.4}") };
     match usage.cost_usd {
         Some(usd) => plain(usd),
-        None if usage.priced_cost_usd == 0.0 => usage.cost.to_owned(),
+        None if usage.priced_cost_usd.is_zero() => usage.cost.to_owned(),
         None => format!("{}, over {}", usage.cost, plain(usage.priced_cost_usd)),
     }
 }

@@ -140,8 +140,8 @@ pub(super) fn percent(fraction: Option<f64>) -> String {
 }
 
 /// A number with two decimals.
-pub(super) fn two(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| format!("{:.2}", rounded(value)))
+pub(super) fn two(value: Option<impl Into<f64>>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{:.2}", rounded(value.into())))
 }
 
 /// What two decimals leave of a number, which is never a negative zero.
@@ -150,7 +150,8 @@ fn rounded(value: f64) -> f64 {
 }
 
 /// Money with thousands apart: `104,180.25`.
-pub(super) fn money(value: f64) -> String {
+pub(super) fn money(value: impl Into<f64>) -> String {
+    let value = value.into();
     let plain = format!("{:.2}", value.abs());
     let (whole, cents) = plain.split_once('.').unwrap_or((&plain, "00"));
     let sign =

@@ -1,7 +1,7 @@
 //! `papertape results`
 
 use super::failure::of_view;
-use super::output::{count, json, money, note, percent, say, table, text_of, two, width, wrap};
+use super::output::{json, money, note, percent, say, table, text_of, two, width, wrap};
 use super::way::job_named;
 use super::{Common, Outcome, summary, way};
 use crate::config::Config;
@@ -105,7 +105,7 @@ fn print_day(result: &DayResult) -> Result<()> {
     if let Some(end) = &result.final_position {
         let gain = metrics
             .return_pct
-            .map_or_else(String::new, |pct| format!(", {} on the day", percent(Some(pct / 100.0))));
+            .map_or_else(String::new, |pct| format!(", {} on the day", percent(Some(pct.to_f64() / 100.0))));
         say(format_args!("  value {}{gain}, cash {}", money(end.portfolio_value), money(end.cash)))?;
     }
     if let Some(reason) = &result.provenance.point_in_time_reason {
@@ -159,7 +159,7 @@ fn print_day(result: &DayResult) -> Result<()> {
     }
     for action in &result.corporate_actions {
         let symbol = action.symbol.as_deref().unwrap_or("-");
-        say(format_args!("  {} {symbol}, {} held", action.action_type, count(action.quantity.abs() as u64)))?;
+        say(format_args!("  {} {symbol}, {} held", action.action_type, action.quantity.abs()))?;
     }
     if let Some(said) = result.reasoning.as_ref().and_then(summary_of) {
         say(wrap(&said, width(), "  "))?;

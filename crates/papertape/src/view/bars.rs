@@ -1,6 +1,6 @@
 //! Bars of a dataset, for charts.
 
-use super::{ViewError, number};
+use super::{Number, ViewError, number};
 use crate::app::App;
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
@@ -61,15 +61,15 @@ pub struct BarAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opens_at: Option<Timestamp>,
     /// The first price.
-    pub open: f64,
+    pub open: Number,
     /// The highest price; this and what follows is `null` where the open alone is known.
-    pub high: Option<f64>,
+    pub high: Option<Number>,
     /// The lowest price.
-    pub low: Option<f64>,
+    pub low: Option<Number>,
     /// The last price.
-    pub close: Option<f64>,
+    pub close: Option<Number>,
     /// How many units were traded.
-    pub volume: Option<f64>,
+    pub volume: Option<Number>,
 }
 
 /// A split or a dividend.
@@ -81,10 +81,10 @@ pub struct ShareEvent {
     pub kind: &'static str,
     /// Of a split: new shares for one old share.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ratio: Option<f64>,
+    pub ratio: Option<Number>,
     /// Of a dividend: cash for one share, in the share units of that day.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub amount: Option<f64>,
+    pub amount: Option<Number>,
 }
 
 /// An instrument's bars: of days, those too that its bars within the day make, or of a length within the

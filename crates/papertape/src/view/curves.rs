@@ -2,7 +2,7 @@
 //! model-day, so that ten years of ten agents are there at once; figures are those of [`super::results`].
 
 use super::results::{DoneBefore, Researched};
-use super::{Deployment, ViewError, is_llm, job_id, no_job, number};
+use super::{Deployment, Number, ViewError, is_llm, job_id, no_job, number};
 use crate::app::App;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::money::Money;
@@ -38,11 +38,11 @@ pub struct AgentCurve {
     /// `false`: a rule-based house model, no language model.
     pub is_llm: Option<bool>,
     /// The portfolio value before the first day that is closed; `null` while none is.
-    pub starting_portfolio_value: Option<f64>,
+    pub starting_portfolio_value: Option<Number>,
     /// Which of the days other jobs did before, oldest first.
     pub done_before: Vec<DoneBefore>,
     /// Cash and holdings at each close; `null` where the day is not closed.
-    pub portfolio_values: Vec<Option<f64>>,
+    pub portfolio_values: Vec<Option<Number>>,
     /// How each day stands; `null` where the day is none of the agent's.
     #[schema(value_type = Vec<Option<String>>)]
     pub statuses: Vec<Option<DayStatus>>,

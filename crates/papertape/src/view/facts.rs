@@ -1,7 +1,7 @@
 //! What a dataset holds besides bars: news, companies' figures, macroeconomic values.
 
 use super::bars::{open_dataset, symbol_of};
-use super::{MOST_ROWS, ViewError, number};
+use super::{MOST_ROWS, Number, ViewError, number};
 use crate::app::App;
 use papertape_core::market::{Fundamental, MacroPoint, News, Published};
 use papertape_core::time::{Date, Timestamp};
@@ -79,7 +79,7 @@ pub struct FundamentalItem {
     /// The last day of its period.
     pub period_end: Date,
     /// The figure.
-    pub value: f64,
+    pub value: Number,
     /// Its unit.
     pub unit: String,
     /// From this instant on it is known.
@@ -107,7 +107,7 @@ pub struct MacroItem {
     /// The first day of its period.
     pub period: Date,
     /// The value.
-    pub value: f64,
+    pub value: Number,
     /// Its unit.
     pub unit: String,
     /// From this instant on it is known.

@@ -5,8 +5,8 @@ use super::job_result::{JobResult, job_result};
 use super::progress::{count, progress};
 use super::quality;
 use super::{
-    DayQualityAnswer, Deployment, JobQuality, Progress, UsageSummary, ViewError, is_llm, job_id, no_job,
-    number, page, vocabulary,
+    DayQualityAnswer, Deployment, JobQuality, Number, Progress, UsageSummary, ViewError, is_llm, job_id,
+    no_job, number, page, vocabulary,
 };
 use crate::app::App;
 use papertape_agents::config::AgentKind;
@@ -199,7 +199,7 @@ pub struct SimulationSummary {
     /// The market profile's name.
     pub market: String,
     /// What each agent starts with.
-    pub initial_cash: f64,
+    pub initial_cash: Number,
     /// The seed of its randomness.
     pub seed: u64,
     /// Are summaries written?

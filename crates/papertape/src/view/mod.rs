@@ -70,7 +70,7 @@ pub use memory::{
     RoundsAnswer, SearchBy, SessionMemoryAnswer, TradesAnswer, TradesQuery, by_words, memory_archives,
     memory_compact, memory_open, memory_reembed, memory_rounds, memory_trades, session_memory,
 };
-pub use number::{figure, number};
+pub use number::{Number, figure, number};
 pub use options::{
     AgentOption, DatasetOption, DefaultsOption, MarketOption, ModelOption, OptionsAnswer, ProviderOption,
     options,

@@ -1,13 +1,85 @@
 //! From exact decimals to JSON numbers.
 
 use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive as _;
+use serde::ser::Error as _;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+use std::fmt;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
 
-/// The `f64` nearest to a decimal, which prints with the same digits wherever 15 of them are enough.
-/// For answers alone, never for the books.
+/// An exact decimal, written as the shortest JSON number that says it: `100000`, not `100000.0`. For answers alone,
+/// never for the books.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+pub struct Number(Decimal);
+
+impl Number {
+    /// The nearest `f64`, never a negative zero: for what is drawn or rounded.
+    #[must_use]
+    pub fn to_f64(self) -> f64 {
+        // Through the text, since it is rounded once.
+        self.0.to_string().parse::<f64>().unwrap_or(f64::NAN) + 0.0
+    }
+
+    /// Its magnitude.
+    #[must_use]
+    pub fn abs(self) -> Self {
+        Self(self.0.abs())
+    }
+
+    /// Is it exactly zero?
+    #[must_use]
+    pub fn is_zero(self) -> bool {
+        self.0.is_zero()
+    }
+}
+
+impl From<Number> for f64 {
+    fn from(value: Number) -> Self {
+        value.to_f64()
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Serialize for Number {
+    /// A whole number as such; any other as the nearest `f64` where that has the decimal's digits, and as the
+    /// decimal's text where it does not.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if let Some(whole) = self.0.to_i64().filter(|_| self.0.is_integer()) {
+            return serializer.serialize_i64(whole);
+        }
+        let (nearest, text) = (self.to_f64(), self.0.to_string());
+        if nearest.to_string() == text {
+            return serializer.serialize_f64(nearest);
+        }
+        RawValue::from_string(text).map_err(S::Error::custom)?.serialize(serializer)
+    }
+}
+
+impl PartialSchema for Number {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::Number)
+            .description(Some("An exact decimal, in the fewest digits that say it."))
+            .into()
+    }
+}
+
+impl ToSchema for Number {}
+
+/// A decimal for an answer.
 #[must_use]
-pub fn number(value: Decimal) -> f64 {
-    // Through the text, since it is rounded once. A negative zero plus zero is zero.
-    value.normalize().to_string().parse().unwrap_or(f64::NAN) + 0.0
+pub fn number(value: Decimal) -> Number {
+    // A negative zero is zero, and zeros at the end say nothing.
+    let value = value.normalize();
+    Number(if value.is_zero() { Decimal::ZERO } else { value })
 }
 
 /// A figure that was computed in floats, rounded to the 12 significant digits that it is good for: what follows differs
@@ -33,12 +105,29 @@ mod tests {
         }
     }
 
+    /// Goal: the shortest number with the same digits, however many there are, in a text and in a value.
     #[test]
     fn a_decimal_keeps_its_digits() {
-        for text in ["0", "-0.01", "8104.00", "189.60", "99999999999.99", "0.1234567891"] {
+        let cases = [
+            ("0", "0"),
+            ("-0.00", "0"),
+            ("100000", "100000"),
+            ("100000.00", "100000"),
+            ("8104.00", "8104"),
+            ("189.60", "189.6"),
+            ("-0.01", "-0.01"),
+            ("99999999999.99", "99999999999.99"),
+            ("0.00000001", "1e-8"),
+            ("12345678901234567890", "12345678901234567890"),
+            ("123456789012345678.12345678", "123456789012345678.12345678"),
+        ];
+        for (text, expected) in cases {
             let decimal: Decimal = text.parse().expect("a decimal");
-            let back: Decimal = number(decimal).to_string().parse().expect("a decimal");
-            assert_eq!(back, decimal);
+            assert_eq!(serde_json::to_string(&number(decimal)).expect("JSON"), expected);
+            assert_eq!(number(decimal).to_string().parse(), Ok(decimal));
+            let back: f64 = serde_json::from_str(expected).expect("a number");
+            let value = serde_json::to_value(number(decimal)).expect("JSON");
+            assert_eq!(value.as_f64(), Some(back), "{expected}");
         }
     }
 

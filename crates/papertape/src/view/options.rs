@@ -1,6 +1,6 @@
 //! What can be run: agents, models, datasets, markets, and what holds where nothing is said.
 
-use super::{Deployment, ViewError, number};
+use super::{Deployment, Number, ViewError, number};
 use crate::app::App;
 use crate::config::Mode;
 use papertape_agents::config::AgentKind;
@@ -115,7 +115,7 @@ pub struct MarketOption {
     /// Its name.
     pub name: String,
     /// Quantities are multiples of this; without meaning where fractions are traded.
-    pub lot: f64,
+    pub lot: Number,
     /// May fractions be traded?
     pub fractional: bool,
     /// Is what was bought locked until a later day?
@@ -123,7 +123,7 @@ pub struct MarketOption {
     /// May shares be sold short?
     pub shorting: bool,
     /// The largest leverage.
-    pub max_leverage: f64,
+    pub max_leverage: Number,
 }
 
 /// What holds where a run does not say.
@@ -136,7 +136,7 @@ pub struct DefaultsOption {
     /// What may be traded; empty: all.
     pub symbols: Vec<String>,
     /// What each agent starts with.
-    pub initial_cash: f64,
+    pub initial_cash: Number,
     /// Are summaries written?
     pub summaries: bool,
     /// Which memories are on.

@@ -1,7 +1,7 @@
 //! What agents said and did: `GET /reasoning`.
 
 use super::results::is_fill;
-use super::{BooksFacts, Configs, DayQualityAnswer, Deployment, ViewError, number, page, plain};
+use super::{BooksFacts, Configs, DayQualityAnswer, Deployment, Number, ViewError, number, page, plain};
 use crate::app::App;
 use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::message::Role;
@@ -103,13 +103,13 @@ pub struct PositionAnswer {
     /// The instrument; `null` for `no_trade`.
     pub symbol: Option<String>,
     /// Units; of a split, a dividend and financing the units held, below zero for a short position.
-    pub amount: f64,
+    pub amount: Number,
     /// Price of one unit, the dividend of one share, the charge per unit; `null` for `no_trade`.
-    pub price: Option<f64>,
+    pub price: Option<Number>,
     /// Cash after it.
-    pub cash_after: f64,
+    pub cash_after: Number,
     /// Cash + sum of quantity x price then.
-    pub portfolio_value: f64,
+    pub portfolio_value: Number,
 }
 
 /// What a node was told before its conversation.

@@ -2,7 +2,8 @@
 
 use super::reasoning::{instruction, message};
 use super::{
-    Deployment, InstructionsAnswer, MOST_SESSION_ROWS, MessageAnswer, ViewError, number, page_up_to, plain,
+    Deployment, InstructionsAnswer, MOST_SESSION_ROWS, MessageAnswer, Number, ViewError, number, page_up_to,
+    plain,
 };
 use crate::app::App;
 use papertape_core::record::SessionId;
@@ -108,7 +109,7 @@ pub struct StepAnswer {
     /// Tokens written.
     pub output_tokens: u64,
     /// US dollars; `null` where no price is known.
-    pub cost_usd: Option<f64>,
+    pub cost_usd: Option<Number>,
     /// Attempts whose usage is not known; tokens and cost hold an estimate of it.
     pub estimated_calls: u64,
     /// When it was begun.

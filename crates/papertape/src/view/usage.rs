@@ -1,6 +1,6 @@
 //! What models used, and what that cost as far as anybody knows.
 
-use super::number;
+use super::{Number, number};
 use papertape_store::Used;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -15,11 +15,11 @@ pub struct UsageSummary {
     /// Tokens written.
     pub output_tokens: u64,
     /// US dollars; `null` where the price of any call is unknown.
-    pub cost_usd: Option<f64>,
+    pub cost_usd: Option<Number>,
     /// `known`, or `unknown` where the price of any call is.
     pub cost: &'static str,
     /// US dollars of the calls whose price is known.
-    pub priced_cost_usd: f64,
+    pub priced_cost_usd: Number,
     /// Calls whose provider reported no usage that can be. The other figures hold an estimate of it.
     pub estimated_calls: u64,
 }

@@ -201,7 +201,7 @@ async fn a_dataset_shows_all_that_it_holds() {
     let server = ModelServer::answering(answer).await;
     let world = world(&server).await;
     let days = world.good("/datasets/small/bars?symbol=XYZ").await;
-    let first = json!({"date": "2024-03-04", "open": 20.0, "high": 22.0, "low": 19.0, "close": 21.0, "volume": 200.0});
+    let first = json!({"date": "2024-03-04", "open": 20, "high": 22, "low": 19, "close": 21, "volume": 200});
     assert_eq!((&days["bars"][0], &days["count"]), (&first, &json!(4)));
     let hours = world.good("/datasets/small/bars?symbol=XYZ&interval=1h&limit=3").await;
     assert_eq!(hours["interval"], "1h");

@@ -608,7 +608,7 @@ async fn ruin_is_named_and_recomputed() {
     let (_, last) = recomputed(&world, "us_equity", spans).await;
     let day = &last["trader"];
     // 5,000 sold short at 100 and bought back at 450.
-    assert_eq!(day["insolvent"], json!({ "since": "2024-07-04", "loss": 1_745_000.0, "owed": 750_000.0 }));
+    assert_eq!(day["insolvent"], json!({ "since": "2024-07-04", "loss": 1_745_000, "owed": 750_000 }));
     let codes: Vec<String> = list(&day["rejections"]).iter().map(|refused| text(&refused["code"])).collect();
     assert_eq!(codes, ["insolvent", "insolvent"]);
     let told: String = server.requests().iter().map(|request| request.body.to_string()).collect();
@@ -622,7 +622,7 @@ async fn ruin_is_named_and_recomputed() {
     assert_eq!(metrics["annualised_return"], json!(-1.0));
     assert_eq!(metrics["max_drawdown"], json!(-1.75));
     let head = world.good(&format!("/sessions/{}", day["metadata"]["session_id"])).await;
-    assert_eq!(head["insolvent"]["owed"], json!(750_000.0));
+    assert_eq!(head["insolvent"]["owed"], json!(750_000));
     let others = ["house::momentum", "house::buy_and_hold"];
     assert!(others.iter().all(|name| last[*name]["insolvent"].is_null()));
 }

@@ -8,7 +8,7 @@ use super::super::{Common, Outcome, execute, run::RunArgs};
 use crate::app::App;
 use crate::config::Config;
 use crate::trigger::trigger;
-use crate::view::{self, number};
+use crate::view::{self, Number, number};
 use anyhow::Result;
 use papertape_agents::memory::MemoryMode;
 use papertape_core::id::{AgentName, JobId};
@@ -26,7 +26,7 @@ struct Row {
     total_return: Option<f64>,
     max_drawdown: Option<f64>,
     trades: u64,
-    cost_usd: Option<f64>,
+    cost_usd: Option<Number>,
     /// Reflections that were written.
     reflections: u64,
     /// Different reflections that its sessions were given.

@@ -1,6 +1,6 @@
 //! The shapes of what is answered about the memory.
 
-use super::super::{Deployment, number};
+use super::super::{Deployment, Number, number};
 use papertape_core::ledger::Direction;
 use papertape_core::record::{AssetNote, ContextRow, Deviation, ReflectionRow, RoundRow};
 use papertape_core::time::Timestamp;
@@ -64,13 +64,13 @@ pub struct AssetAnswer {
     /// `open`, `add`, `reduce`, `close`, `reverse`, `forced`, `refused`, `hold` or `wait`.
     pub decision: &'static str,
     /// Average price of entry.
-    pub entry_price: Option<f64>,
+    pub entry_price: Option<Number>,
     /// The stop in force.
-    pub stop_loss: Option<f64>,
+    pub stop_loss: Option<Number>,
     /// The target in force.
-    pub take_profit: Option<f64>,
+    pub take_profit: Option<Number>,
     /// Leverage, 1 for none.
-    pub leverage: Option<f64>,
+    pub leverage: Option<Number>,
     /// The position.
     pub position_id: Option<String>,
 }
@@ -113,17 +113,17 @@ pub struct OpenPositionAnswer {
     /// When the position was opened.
     pub opened_at: Timestamp,
     /// Price of the opening fill; this and what follows in the share units after all splits since.
-    pub entry_price: f64,
+    pub entry_price: Number,
     /// Units of the opening fill.
-    pub quantity: f64,
+    pub quantity: Number,
     /// The stop that it was opened with.
-    pub stop_loss: Option<f64>,
+    pub stop_loss: Option<Number>,
     /// The target that it was opened with.
-    pub take_profit: Option<f64>,
+    pub take_profit: Option<Number>,
     /// Leverage, 1 for none.
-    pub leverage: f64,
+    pub leverage: Number,
     /// New shares for an old one since; prices in the thesis are to be divided by it.
-    pub split_ratio: f64,
+    pub split_ratio: Number,
     /// When it became known.
     pub known_at: Timestamp,
 }
@@ -198,19 +198,19 @@ pub struct ReflectionAnswer {
     /// Calendar days between.
     pub holding_days: i32,
     /// Units closed.
-    pub quantity: f64,
+    pub quantity: Number,
     /// Average price of entry.
-    pub entry_price: f64,
+    pub entry_price: Number,
     /// Price of the exit.
-    pub exit_price: f64,
+    pub exit_price: Number,
     /// The ledger's result, fees and income included.
-    pub pnl: f64,
+    pub pnl: Number,
     /// `pnl / margin x 100`.
-    pub return_pct: Option<f64>,
+    pub return_pct: Option<Number>,
     /// Leverage, 1 for none.
-    pub leverage: f64,
+    pub leverage: Number,
     /// Absolute cost of what was closed.
-    pub notional: f64,
+    pub notional: Number,
     /// At most 120 characters.
     pub summary: String,
     /// Planned against actual.
@@ -237,21 +237,21 @@ pub struct ReflectionAnswer {
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct DeviationAnswer {
     /// The price at which the opening order was checked.
-    pub planned_entry: Option<f64>,
+    pub planned_entry: Option<Number>,
     /// The average price.
-    pub actual_entry: Option<f64>,
+    pub actual_entry: Option<Number>,
     /// Units of the opening order.
-    pub planned_size: Option<f64>,
+    pub planned_size: Option<Number>,
     /// The most units that were held.
-    pub actual_size: Option<f64>,
+    pub actual_size: Option<Number>,
     /// The stop at entry.
-    pub planned_stop: Option<f64>,
+    pub planned_stop: Option<Number>,
     /// The stop at the exit.
-    pub actual_stop: Option<f64>,
+    pub actual_stop: Option<Number>,
     /// The target at entry.
-    pub planned_exit: Option<f64>,
+    pub planned_exit: Option<Number>,
     /// The price of the exit.
-    pub actual_exit: Option<f64>,
+    pub actual_exit: Option<Number>,
     /// What the trader says of it.
     pub comment: String,
 }

@@ -1,6 +1,6 @@
 //! What an account is recomputed from besides its fills: charges, waiting orders, open positions, and its end.
 
-use super::super::number;
+use super::super::{Number, number};
 use papertape_core::broker::{FillModel, PendingOrder};
 use papertape_core::ledger::Insolvency;
 use papertape_core::record::{OrderRow, PositionRow, SnapshotRow};
@@ -19,13 +19,13 @@ pub struct FinancingAnswer {
     /// The instrument.
     pub symbol: String,
     /// Units held; below zero for a short position.
-    pub quantity: f64,
+    pub quantity: Number,
     /// The charge per unit.
-    pub price: f64,
+    pub price: Number,
     /// The calendar nights that it pays for.
     pub nights: Option<u32>,
     /// Cash after it.
-    pub cash_after: f64,
+    pub cash_after: Number,
 }
 
 /// An order that waits for its price at the end of a day.
@@ -38,17 +38,17 @@ pub struct PendingOrderAnswer {
     /// `buy`, `sell`, `short` or `cover`.
     pub side: String,
     /// Units.
-    pub quantity: f64,
+    pub quantity: Number,
     /// The day on which it was placed.
     pub placed_on: Date,
     /// `next_open` or `close`; `null` in records of rules version 1.
     pub fills_at: Option<String>,
     /// Stop that goes with it.
-    pub stop: Option<f64>,
+    pub stop: Option<Number>,
     /// Target that goes with it.
-    pub target: Option<f64>,
+    pub target: Option<Number>,
     /// Leverage asked for; `null`: that of the open position, or 1.
-    pub leverage: Option<f64>,
+    pub leverage: Option<Number>,
 }
 
 /// An open position at a close.
@@ -59,17 +59,17 @@ pub struct PositionSnapshotAnswer {
     /// The position.
     pub position_id: String,
     /// Units; below zero for a short position.
-    pub quantity: f64,
+    pub quantity: Number,
     /// The average price at which it was opened.
-    pub avg_price: f64,
+    pub avg_price: Number,
     /// The close, or the last known price where the instrument has no bar.
-    pub close: f64,
+    pub close: Number,
     /// `quantity x (close - avg_price)`.
-    pub unrealised_pnl: f64,
+    pub unrealised_pnl: Number,
     /// The stop in force.
-    pub stop: Option<f64>,
+    pub stop: Option<Number>,
     /// Its leverage, 1 for none.
-    pub leverage: f64,
+    pub leverage: Number,
 }
 
 /// The end of an account: its portfolio value fell to zero or below, and it trades no more.
@@ -78,9 +78,9 @@ pub struct InsolvencyAnswer {
     /// The day on which that was found, at its open or its close.
     pub since: Date,
     /// The portfolio value at the close before less the value when it was found.
-    pub loss: f64,
+    pub loss: Number,
     /// How far the portfolio value was below zero then.
-    pub owed: f64,
+    pub owed: Number,
 }
 
 impl From<Insolvency> for InsolvencyAnswer {

@@ -11,7 +11,7 @@
 //! A part P buys `floor((P - m) / (open x (1 + s) x (1 + f)))` units, in whole lots or 8 decimals as the
 //! market has it; s is the slippage, f the fee, both as rates, m the least fee.
 
-use super::super::{ViewError, figure, number};
+use super::super::{Number, ViewError, figure, number};
 use super::Metrics;
 use papertape_core::broker::{
     self, BookEntry, Books, MarketProfile, Ohlc, Order, Quote, Side, Submission, approve, submit,
@@ -64,7 +64,7 @@ pub struct ValueAtClose {
     /// The trading day.
     pub date: Date,
     /// Cash and holdings at the close.
-    pub portfolio_value: f64,
+    pub portfolio_value: Number,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -371,7 +371,7 @@ mod tests {
             let cash = Money::from(100_000);
             let result = run(&dataset, &symbols, &MarketProfile::us_equity(), cash, &dates, strategy);
             let values = result.expect("runs").daily_portfolio_values;
-            values.iter().map(|day| (day.date, day.portfolio_value)).collect::<Vec<_>>()
+            values.iter().map(|day| (day.date, day.portfolio_value.to_f64())).collect::<Vec<_>>()
         };
         for strategy in [Strategy::BuyAndHold, Strategy::EqualWeight] {
             let (early, late) = (run(16, &["FB"], strategy), run(18, &["FB"], strategy));
@@ -423,8 +423,12 @@ mod tests {
         let symbols = BTreeSet::from([Symbol::new("AAPL")]);
         let cash = Money::from(100_000);
         let result = run(&dataset, &symbols, &MarketProfile::us_equity(), cash, &dates, Strategy::BuyAndHold);
-        let values: Vec<f64> =
-            result.expect("runs").daily_portfolio_values.iter().map(|day| day.portfolio_value).collect();
+        let values: Vec<f64> = result
+            .expect("runs")
+            .daily_portfolio_values
+            .iter()
+            .map(|day| day.portfolio_value.to_f64())
+            .collect();
         assert_eq!(values.len(), dates.len());
         assert!(values.windows(2).all(|pair| (pair[1] / pair[0] - 1.0).abs() < 0.15), "{values:?}");
     }

@@ -2,7 +2,7 @@
 
 use super::super::node_times::NodeTimes;
 use super::super::reasoning::message;
-use super::super::{BooksFacts, Configs, DayQualityAnswer, MessageAnswer, ViewError, number};
+use super::super::{BooksFacts, Configs, DayQualityAnswer, MessageAnswer, Number, ViewError, number};
 use super::account::{self, FinancingAnswer, InsolvencyAnswer, PendingOrderAnswer, PositionSnapshotAnswer};
 use super::load::{Chosen, chain, chosen, sessions};
 use super::recorded::{RecordedAnswer, recorded};
@@ -70,7 +70,7 @@ pub struct Holding {
     /// The instrument.
     pub symbol: String,
     /// Units; below zero for a short position.
-    pub quantity: f64,
+    pub quantity: Number,
 }
 
 /// What was held before a day.
@@ -79,18 +79,18 @@ pub struct StartingHoldings {
     /// By symbol.
     pub holdings: Vec<Holding>,
     /// Cash.
-    pub cash: f64,
+    pub cash: Number,
     /// At the previous session's close; the initial cash for the first.
-    pub portfolio_value: f64,
+    pub portfolio_value: Number,
 }
 
 /// A day against the one before. See the metrics' formulas in the documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, ToSchema)]
 pub struct DailyMetrics {
     /// This close's portfolio value less the previous session's.
-    pub profit: Option<f64>,
+    pub profit: Option<Number>,
     /// The same in percent; `null` where the previous value was not above zero.
-    pub return_pct: Option<f64>,
+    pub return_pct: Option<Number>,
     /// Calendar days since the previous session; `null` for the first.
     pub days_since_last_trading: Option<i32>,
 }
@@ -105,21 +105,21 @@ pub struct Trade {
     /// The instrument.
     pub symbol: String,
     /// Units, above zero.
-    pub quantity: f64,
+    pub quantity: Number,
     /// Slippage included.
-    pub price: f64,
+    pub price: Number,
     /// The fee.
-    pub fee: f64,
+    pub fee: Number,
     /// What the slippage cost; it is in the price already.
-    pub slippage: f64,
+    pub slippage: Number,
     /// Leverage of the position, 1 for none; `null` where the record does not say.
-    pub leverage: Option<f64>,
+    pub leverage: Option<Number>,
     /// The stop in force after the fill; of one that closes, the stop that the position had.
-    pub stop: Option<f64>,
+    pub stop: Option<Number>,
     /// The target in force after the fill; of one that closes, the target that the position had.
-    pub target: Option<f64>,
+    pub target: Option<Number>,
     /// The net result of what was closed.
-    pub realised_pnl: Option<f64>,
+    pub realised_pnl: Option<Number>,
     /// The order; `null` for a fill without one: a stop, a target, a liquidation.
     pub order_id: Option<String>,
     /// The step that booked it; `null` where the record has none, as of what was imported.
@@ -127,9 +127,9 @@ pub struct Trade {
     /// Where its order was given; `null` for a fill without one.
     pub order: Option<OrderPlaceAnswer>,
     /// Cash after it.
-    pub cash_after: f64,
+    pub cash_after: Number,
     /// Portfolio value after it, at the prices known then.
-    pub portfolio_value: f64,
+    pub portfolio_value: Number,
 }
 
 /// Where an order was given: in this session or, where it has waited, in an earlier one.
@@ -157,7 +157,7 @@ pub struct Rejected {
     /// `buy`, `sell`, `short` or `cover`.
     pub side: String,
     /// Units asked for.
-    pub quantity: f64,
+    pub quantity: Number,
     /// Why, as a code.
     pub code: Option<String>,
     /// Why, as a sentence.
@@ -177,13 +177,13 @@ pub struct CorporateActionAnswer {
     /// The instrument.
     pub symbol: Option<String>,
     /// Units held, after a split; below zero for a short position.
-    pub quantity: f64,
+    pub quantity: Number,
     /// Of a dividend: that of one share. Of a split: the previous close over the ratio.
-    pub price: Option<f64>,
+    pub price: Option<Number>,
     /// New shares for one old share, of a split. A fraction of a share that it leaves is paid out at `price`.
-    pub ratio: Option<f64>,
+    pub ratio: Option<Number>,
     /// Cash after it.
-    pub cash_after: f64,
+    pub cash_after: Number,
 }
 
 /// A holding, marked.
@@ -192,9 +192,9 @@ pub struct HeldAtClose {
     /// The instrument.
     pub symbol: String,
     /// Units; below zero for a short position.
-    pub quantity: f64,
+    pub quantity: Number,
     /// The close, or the last known price.
-    pub price: f64,
+    pub price: Number,
 }
 
 /// The account at a close.
@@ -203,9 +203,9 @@ pub struct FinalPosition {
     /// By symbol.
     pub holdings: Vec<HeldAtClose>,
     /// Cash.
-    pub cash: f64,
+    pub cash: Number,
     /// Cash and holdings at the close.
-    pub portfolio_value: f64,
+    pub portfolio_value: Number,
 }
 
 /// How a day's research came about.

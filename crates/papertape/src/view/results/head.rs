@@ -2,7 +2,7 @@
 //! was said.
 
 use super::super::{
-    BooksFacts, Configs, DayQualityAnswer, Deployment, UsageSummary, ViewError, is_llm, number,
+    BooksFacts, Configs, DayQualityAnswer, Deployment, Number, UsageSummary, ViewError, is_llm, number,
 };
 use super::account::{self, InsolvencyAnswer};
 use super::day::{Provenance, provenance};
@@ -48,11 +48,11 @@ pub struct SessionHeadAnswer {
     /// Of a desk: what was decided about each instrument, by instrument.
     pub decisions: Vec<DecisionAnswer>,
     /// This close's portfolio value less the previous session's.
-    pub profit: Option<f64>,
+    pub profit: Option<Number>,
     /// The same in percent.
-    pub return_pct: Option<f64>,
+    pub return_pct: Option<Number>,
     /// At the close.
-    pub portfolio_value: Option<f64>,
+    pub portfolio_value: Option<Number>,
     /// The end of the account, from the day on which it was found; `null` while something is left.
     pub insolvent: Option<InsolvencyAnswer>,
     /// Fills.
@@ -114,7 +114,7 @@ pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadAnswer, 
     let metadata = result.metadata.as_ref();
     let of = (&brief.job, &brief.agent, brief.date);
     let point_in_time_reason = point_in_time::reason(app, &mut configs, of, metadata).await?;
-    let figure = |name: &str| -> Option<f64> {
+    let figure = |name: &str| -> Option<Number> {
         let books = metadata?.get("books")?;
         books.get(name)?.as_str()?.parse::<Decimal>().ok().map(number)
     };

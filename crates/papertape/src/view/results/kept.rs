@@ -118,6 +118,7 @@ fn reason(day: &DegradedDayAnswer) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::number;
     use crate::view::results::range::{FullResearch, Metrics, RangeProvenance};
     use papertape_core::metric::{PeriodInput, period_metrics};
     use papertape_core::money::Money;
@@ -131,8 +132,8 @@ mod tests {
         let date = jiff::civil::date(2012, 10, 1);
         let day = DailyPortfolioValue {
             date,
-            portfolio_value: 1.0,
-            cash: 1.0,
+            portfolio_value: number(1.into()),
+            cash: number(1.into()),
             status: DayStatus::Completed,
             full_research: true,
             job_id: "job".to_owned(),
@@ -154,8 +155,8 @@ mod tests {
             is_llm: None,
             start_date: date,
             end_date: date,
-            starting_portfolio_value: 1.0,
-            ending_portfolio_value: 1.0,
+            starting_portfolio_value: number(1.into()),
+            ending_portfolio_value: number(1.into()),
             insolvent: None,
             daily_portfolio_values: vec![day; days],
             full_research: FullResearch { days, total_days: days, period_metrics: period_metrics.clone() },

@@ -1,6 +1,6 @@
 //! One model's range of days, and its figures.
 
-use super::super::{Configs, DegradedDayAnswer, ViewError, figure, number};
+use super::super::{Configs, DegradedDayAnswer, Number, ViewError, figure, number};
 use super::account::{self, InsolvencyAnswer};
 use super::kept::Key;
 use super::load::{self, Chosen, chain, chosen};
@@ -46,9 +46,9 @@ pub struct RangeResult {
     /// The last day.
     pub end_date: Date,
     /// The portfolio value before the first day.
-    pub starting_portfolio_value: f64,
+    pub starting_portfolio_value: Number,
     /// The portfolio value at the last close.
-    pub ending_portfolio_value: f64,
+    pub ending_portfolio_value: Number,
     /// The end of the account, where it came; `null` while something is left.
     pub insolvent: Option<InsolvencyAnswer>,
     /// The closes, oldest first.
@@ -71,9 +71,9 @@ pub struct DailyPortfolioValue {
     /// The trading day.
     pub date: Date,
     /// Cash and holdings at the close.
-    pub portfolio_value: f64,
+    pub portfolio_value: Number,
     /// Cash.
-    pub cash: f64,
+    pub cash: Number,
     /// How the day ended: `completed` or `failed`.
     #[schema(schema_with = super::super::vocabulary::day_status)]
     pub status: DayStatus,

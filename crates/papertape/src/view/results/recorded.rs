@@ -1,6 +1,6 @@
 //! What came of a day that was traded elsewhere, beside its log.
 
-use super::super::number;
+use super::super::{Number, number};
 use papertape_agents::recorded::Spoke;
 use serde::Serialize;
 use serde_json::Value;
@@ -29,7 +29,7 @@ pub struct RecordedRefusal {
     /// `buy`, `sell`, `short` or `cover`.
     pub side: String,
     /// Shares or units.
-    pub quantity: f64,
+    pub quantity: Number,
     /// The refusal's code.
     pub code: String,
     /// Why, in a sentence.
@@ -42,9 +42,9 @@ pub struct RecordedDifference {
     /// A symbol, or `cash`.
     pub what: String,
     /// What the log says.
-    pub recorded: f64,
+    pub recorded: Number,
     /// What orders and prices come to.
-    pub computed: f64,
+    pub computed: Number,
 }
 
 /// Of a session's metadata; `None` where the day was lived here.
