@@ -172,3 +172,50 @@ async fn large_bodies_are_refused() {
 fn futures_once(text: String) -> impl futures::Stream<Item = Result<String, std::io::Error>> + Send {
     futures::stream::iter([Ok(text)])
 }
+
+/// Does a parameter take some values only: a number, a date, a flag or one of a list?
+fn is_bounded(document: &Value, schema: &Value) -> bool {
+    if let Some(name) = schema["$ref"].as_str() {
+        return is_bounded(document, document.pointer(name.trim_start_matches('#')).expect("is there"));
+    }
+    let parts = schema["oneOf"].as_array().into_iter().flatten();
+    let kinds = schema["type"].as_array().cloned().unwrap_or_else(|| vec![schema["type"].clone()]);
+    let is_text = kinds.iter().all(|kind| kind == "string" || kind == "null") && schema["format"].is_null();
+    !schema["enum"].is_null()
+        || (schema["oneOf"].is_null() && !is_text)
+        || parts.filter(|part| part["type"] != "null").any(|part| is_bounded(document, part))
+}
+
+/// Goal: a value that a query's field cannot have is 400 on every route, and the field comes first in what is said.
+#[tokio::test]
+async fn a_value_that_cannot_be_is_refused_on_every_route() {
+    let world = World::empty().await;
+    let document = world.good("/openapi.json").await;
+    let mut checked = 0;
+    for (path, methods) in document["paths"].as_object().expect("paths") {
+        let Some(parameters) = methods["get"]["parameters"].as_array() else { continue };
+        let mut uri = path.clone();
+        for parameter in parameters.iter().filter(|parameter| parameter["in"] == "path") {
+            uri = uri.replace(&format!("{{{}}}", parameter["name"].as_str().expect("a name")), "1");
+        }
+        let of_query = parameters.iter().filter(|parameter| parameter["in"] == "query");
+        for parameter in of_query.filter(|parameter| is_bounded(&document, &parameter["schema"])) {
+            let name = parameter["name"].as_str().expect("a name");
+            let answer = world.get(&format!("{uri}?{name}=zzz")).await;
+            assert_eq!(answer.status, 400, "{uri}?{name}=zzz: {}", answer.text);
+            let said = answer.json()["message"].as_str().expect("a message").to_owned();
+            assert!(said.starts_with(&format!("{name}: ")), "{uri}?{name}=zzz: {said}");
+            checked += 1;
+        }
+    }
+    assert!(checked > 40, "{checked} fields");
+    for (uri, name) in [
+        ("/memory/trades?query=x&search=zzz", "search"),
+        ("/profiles/compare?a=1&b=2&vary=zzz", "vary"),
+        ("/datasets/us-daily-2000-2013/bars?symbol=AAPL&interval=zzz", "interval"),
+    ] {
+        let answer = world.get(uri).await;
+        assert_eq!(answer.status, 400, "{uri}: {}", answer.text);
+        assert!(answer.text.contains(&format!("{name}: ")), "{uri}: {}", answer.text);
+    }
+}
