@@ -175,9 +175,12 @@ pub(super) fn terminal_width() -> Option<usize> {
     if io::stdout().is_terminal() { Table::new().width().map(usize::from) } else { None }
 }
 
+/// How wide texts are set where stdout is no terminal.
+pub(super) const NARROW: usize = 80;
+
 /// How wide texts are set: the terminal's width, from 40 to 100.
 pub(super) fn width() -> usize {
-    terminal_width().unwrap_or(100).clamp(40, 100)
+    terminal_width().unwrap_or(NARROW).clamp(40, 100)
 }
 
 /// Breaks a text into lines of at most `width` characters, each beginning with `indent`. Lines that are

@@ -95,7 +95,8 @@ pub(super) async fn results(common: &Common, config: Config, args: ResultsArgs) 
 
 fn print_day(result: &DayResult) -> Result<()> {
     let before = if result.done_before.is_empty() { "" } else { "done before, by " };
-    say(format_args!("{} on {}, {before}job {}", result.model, result.date, result.job_id))?;
+    let head = format!("{} on {}, {before}job {}", result.model, result.date, result.job_id);
+    say(wrap(&head, width(), ""))?;
     if let Some(quality) = result.quality.as_ref().filter(|quality| quality.state != "ok") {
         let reason = quality.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
         say(wrap(&format!("{}{reason}", quality.state), width(), "  "))?;
@@ -109,11 +110,11 @@ fn print_day(result: &DayResult) -> Result<()> {
         say(format_args!("  value {}{gain}, cash {}", money(end.portfolio_value), money(end.cash)))?;
     }
     if let Some(reason) = &result.provenance.point_in_time_reason {
-        say(format_args!("  point in time unverified: {}", reason.sentence()))?;
+        said(format_args!("point in time unverified: {}", reason.sentence()))?;
     }
     if let Some(end) = &result.insolvent {
-        say(format_args!(
-            "  INSOLVENT since {}: lost {}, {} below zero; trading has stopped",
+        said(format_args!(
+            "INSOLVENT since {}: lost {}, {} below zero; trading has stopped",
             end.since,
             money(end.loss),
             money(end.owed)
@@ -138,8 +139,8 @@ fn print_day(result: &DayResult) -> Result<()> {
     }
     for charged in &result.financing {
         let nights = charged.nights.map_or(String::new(), |nights| format!(" for {nights} nights"));
-        say(format_args!(
-            "  financing {}{nights}: {} held at {} each",
+        said(format_args!(
+            "financing {}{nights}: {} held at {} each",
             charged.symbol, charged.quantity, charged.price
         ))?;
     }
@@ -148,23 +149,28 @@ fn print_day(result: &DayResult) -> Result<()> {
             "next_open" => "the next open",
             other => other,
         });
-        say(format_args!("  pending {} {} {}: waits for {at}", waits.side, waits.quantity, waits.symbol))?;
+        said(format_args!("pending {} {} {}: waits for {at}", waits.side, waits.quantity, waits.symbol))?;
     }
     for refused in &result.rejections {
         let why = refused.message.as_deref().or(refused.code.as_deref()).unwrap_or("no reason");
-        say(format_args!(
-            "  {} {} {} {}: {why}",
+        said(format_args!(
+            "{} {} {} {}: {why}",
             refused.status, refused.side, refused.quantity, refused.symbol
         ))?;
     }
     for action in &result.corporate_actions {
         let symbol = action.symbol.as_deref().unwrap_or("-");
-        say(format_args!("  {} {symbol}, {} held", action.action_type, action.quantity.abs()))?;
+        said(format_args!("{} {symbol}, {} held", action.action_type, action.quantity.abs()))?;
     }
     if let Some(said) = result.reasoning.as_ref().and_then(summary_of) {
         say(wrap(&said, width(), "  "))?;
     }
     say("")
+}
+
+/// A line of a day, broken where it is too long.
+fn said(text: std::fmt::Arguments<'_>) -> Result<()> {
+    say(wrap(&text.to_string(), width(), "  "))
 }
 
 fn summary_of(said: &view::DayReasoning) -> Option<String> {

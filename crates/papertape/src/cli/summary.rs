@@ -1,7 +1,7 @@
 //! What a job came to, as a table: an agent a line, beside what doing nothing would have come to.
 
 use super::failure::of_view;
-use super::output::{count, money, percent, say, table, terminal_width, text_of, two, width, wrap};
+use super::output::{NARROW, count, money, percent, say, table, terminal_width, text_of, two, width, wrap};
 use crate::app::App;
 use crate::view::{self, BaselineResult, RangeResult, ResultsAnswer, ResultsQuery, ViewError};
 use anyhow::Result;
@@ -54,7 +54,7 @@ pub(super) fn print(lines: &[Line]) -> Result<()> {
     };
     let rows: Vec<[String; COLUMNS.len()]> = lines.iter().map(cells).collect();
     say(format_args!("{first} to {last}\n"))?;
-    say(laid_out(&rows))?;
+    say(laid_out(&rows, terminal_width().unwrap_or(NARROW)))?;
     let mut below = Vec::new();
     if let Some(both) = lines.iter().find_map(|line| line.result.baselines.as_ref()) {
         let of = |metrics: &view::Metrics| percent(metrics.total_return);
@@ -170,30 +170,40 @@ fn cells(line: &Line) -> [String; COLUMNS.len()] {
     ]
 }
 
-/// An agent a line; or, in a terminal that is too narrow for that, an agent a column, where these fit.
-fn laid_out(rows: &[[String; COLUMNS.len()]]) -> String {
-    let mut across = table(COLUMNS);
-    across.add_rows(rows);
+/// The width of a row's name where an agent is a column.
+const NAMES: usize = 14;
+
+/// An agent a line where that fits `width`; else an agent a column, in as many groups of agents as it takes.
+fn laid_out(rows: &[[String; COLUMNS.len()]], width: usize) -> String {
     let widest =
         |texts: &mut dyn Iterator<Item = &str>| texts.map(|text| text.chars().count() + 2).max().unwrap_or(0);
-    let wide: usize = (0..COLUMNS.len())
-        .map(|at| widest(&mut rows.iter().map(|row| row[at].as_str()).chain([COLUMNS[at]])))
+    let across: usize = (0..COLUMNS.len())
+        .map(|at| {
+            let name = COLUMNS[at].trim_start_matches(['>', '~']);
+            widest(&mut rows.iter().map(|row| row[at].as_str()).chain([name]))
+        })
         .sum();
-    let high: usize = 15 + rows.iter().map(|row| widest(&mut row.iter().map(String::as_str))).sum::<usize>();
-    match terminal_width() {
-        Some(width) if wide > width && high <= width => {
-            let mut lines = vec![String::new(); COLUMNS.len()];
-            for (at, line) in lines.iter_mut().enumerate() {
-                line.push_str(&format!("{:<15}", COLUMNS[at].trim_start_matches(['>', '~'])));
-                for row in rows {
-                    let wide = widest(&mut row.iter().map(String::as_str));
-                    line.push_str(&format!("{:>wide$}", row[at]));
-                }
-            }
-            lines.join("\n")
-        }
-        _ => text_of(&across),
+    // The last column has no space behind it.
+    if across <= width + 2 {
+        let mut table = table(COLUMNS);
+        table.add_rows(rows);
+        return text_of(&table);
     }
+    let mut groups: Vec<(usize, Vec<String>)> = Vec::new();
+    for row in rows {
+        let wide = widest(&mut row.iter().map(String::as_str));
+        let fits = groups.last().is_some_and(|(used, _)| used + wide <= width);
+        if !fits {
+            let names = COLUMNS.iter().map(|name| format!("{:<NAMES$}", name.trim_start_matches(['>', '~'])));
+            groups.push((NAMES, names.collect()));
+        }
+        let Some((used, lines)) = groups.last_mut() else { continue };
+        *used += wide;
+        for (line, cell) in lines.iter_mut().zip(row) {
+            line.push_str(&format!("{cell:>wide$}"));
+        }
+    }
+    groups.into_iter().map(|(_, lines)| lines.join("\n")).collect::<Vec<_>>().join("\n\n")
 }
 
 fn what_it_is(result: &RangeResult, model: Option<&str>) -> String {
@@ -296,6 +306,35 @@ async fn orders(app: &App, filter: &ResultFilter) -> Result<Orders> {
         match found.next {
             Some(cursor) => page = PageRequest::after(200, &cursor),
             None => return Ok(orders),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: however many agents there are and however long their names, no line is wider than what shows it, and
+    /// no figure is lost.
+    #[test]
+    fn results_fit_their_width() {
+        for (agents, name) in [(1, 64), (2, 17), (3, 20), (5, 30), (40, 12)] {
+            let rows: Vec<[String; COLUMNS.len()]> = (0..agents)
+                .map(|agent| {
+                    std::array::from_fn(|at| match at {
+                        0 => format!("{agent:a>name$}"),
+                        1 => "house model, no LLM".to_owned(),
+                        _ => format!("+{agent}{at}.25%"),
+                    })
+                })
+                .collect();
+            for width in [80, 100, 200] {
+                let shown = laid_out(&rows, width);
+                let widest = shown.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+                assert!(widest <= width, "{agents} agents, {widest} of {width}:\n{shown}");
+                assert!(rows.iter().flatten().all(|cell| shown.contains(cell.as_str())), "{shown}");
+                assert!(COLUMNS.iter().all(|name| shown.contains(name.trim_start_matches(['>', '~']))));
+            }
         }
     }
 }

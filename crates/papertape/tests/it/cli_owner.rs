@@ -31,7 +31,7 @@ fn run_branch_resume_and_cancel_go_through_the_server() {
 
     // The same command, the same answer.
     let through = tool.ok(&SHORT);
-    let same = through.out.lines().filter(|line| !line.contains("done before, by job"));
+    let same = through.out.lines().take_while(|line| !line.contains("done before, by job"));
     assert_eq!(same.collect::<Vec<_>>(), alone.out.lines().collect::<Vec<_>>());
     assert!(through.out.contains("done before, by job"), "{through:#?}");
     assert!(through.err.contains("runs in the server at http://127.0.0.1:"), "{through:#?}");

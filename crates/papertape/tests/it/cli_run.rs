@@ -6,7 +6,11 @@ use crate::cli_tool::{SHORT, Tool};
 fn a_job_can_be_run_read_replayed_verified_exported_and_branched() {
     let tool = Tool::new();
     let done = tool.ok(&SHORT);
-    assert!(done.out.contains("house::momentum  house model, no LLM"), "{done:#?}");
+    for text in ["house::momentum", "what it is      house model, no LLM"] {
+        assert!(done.out.contains(text), "{text}: {done:#?}");
+    }
+    let widest = done.out.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(80), "{widest:?}: {done:#?}");
     assert!(done.out.contains("House models are rules, no language models"), "{done:#?}");
     assert!(done.err.contains("house::momentum: 3 of 3 days, 2012-10-03"), "{done:#?}");
     assert!(done.err.contains("papertape reasoning"), "{done:#?}");
@@ -62,7 +66,7 @@ fn a_second_run_does_nothing_and_shows_the_same() {
     let first = tool.ok(&SHORT);
     let second = tool.ok(&SHORT);
     // The same figures, and who came to them.
-    let (table, below) = second.out.split_at(second.out.find(" done before, by job ").expect("says so"));
+    let (table, below) = second.out.split_at(second.out.find(" done before, by job").expect("says so"));
     assert!(first.out.starts_with(table.rsplit_once('\n').expect("lines").0), "{second:#?}");
     assert!(below.contains("done before"), "{below}");
     assert!(second.err.contains("all 3 model-days were done before"), "{second:#?}");
