@@ -13,6 +13,7 @@ use papertape_core::json::to_value;
 use papertape_core::market::{Listed, MarketView};
 use papertape_core::message::{ModelName, Role};
 use papertape_core::money::{Money, Quantity};
+use papertape_core::provenance::{DataQuality, QualityState};
 use papertape_core::tape::{Class, Ctx, Entry, OutcomeKind, Shown, Stop, ToolNote};
 use papertape_core::time::Date;
 use rust_decimal::Decimal;
@@ -173,6 +174,9 @@ impl RecordedBooks {
     }
 }
 
+/// Why a day is degraded of which no answer was recorded.
+const NO_ANSWER: &str = "no_answer_recorded";
+
 impl Spoke {
     /// Has the agent said anything?
     #[must_use]
@@ -189,12 +193,18 @@ impl Spoke {
         }
     }
 
-    /// Its part of the session's metadata. A day on which somebody asked and nobody answered has no result.
+    /// Its part of the session's metadata. A day of which the question was recorded and no answer is degraded: what
+    /// was decided is known from its orders alone, or not at all.
     pub(crate) fn metadata(&self) -> Map<String, Value> {
-        let state = if self.messages > 0 && !self.has_answered() { "failed" } else { "ok" };
+        let quality = if self.messages == 0 || self.has_answered() {
+            DataQuality::default()
+        } else {
+            let state = if self.orders > 0 { QualityState::NodeDegraded } else { QualityState::NoDecision };
+            DataQuality { state, reason_codes: vec![NO_ANSWER.to_owned()], ..DataQuality::default() }
+        };
         Map::from_iter([
             ("recorded".to_owned(), to_value(self)),
-            ("data_quality".to_owned(), json!({ "state": state })),
+            ("data_quality".to_owned(), to_value(&quality)),
         ])
     }
 }

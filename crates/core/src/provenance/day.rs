@@ -32,6 +32,8 @@ impl DayQuality {
         let state = match known.data_quality.state {
             // A document that calls itself whole and is not.
             QualityState::Ok if known.is_degraded() => QualityState::NodeDegraded,
+            // One that calls itself failed, of a day that did not fail: its orders count, so it has a result.
+            QualityState::Failed => QualityState::NodeDegraded,
             state => state,
         };
         Some(Self { reason: reason.filter(|_| state != QualityState::Ok), state })

@@ -171,6 +171,7 @@ fn the_quality_of_a_day() {
     assert_eq!(of(Completed, None, Some(hidden)), line("node_degraded: trader_unparseable"));
     let failed = json!({ "data_quality": { "state": "failed", "reason_codes": ["solo_timeout"] } });
     assert_eq!(of(Failed, Some("timed_out: late"), Some(failed.clone())), line("failed: timed_out: late"));
+    assert_eq!(of(Completed, None, Some(failed.clone())), line("node_degraded: solo_timeout"));
     assert_eq!(of(Failed, None, Some(failed)), line("failed: solo_timeout"));
     assert_eq!(of(Failed, Some("a wrong key"), None), line("failed: a wrong key"));
 }

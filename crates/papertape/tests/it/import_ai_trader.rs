@@ -65,6 +65,11 @@ fn holds(tool: &Tool, job: &str) {
     let last = values.last().expect("a day");
     assert_eq!((last["date"].as_str(), last["portfolio_value"].as_f64()), (Some(DAYS[4]), Some(995.0)));
     let provenance = &of_alpha.expect("is there")["provenance"];
+    // Nobody answered on the last day, and that is no failure.
+    let unanswered =
+        json!({ "date": DAYS[4], "model": ALPHA, "state": "no_decision", "reason": "no_answer_recorded" });
+    assert_eq!((&provenance["reasons"], &provenance["failed_days"]), (&json!([unanswered]), &json!([])));
+    assert_eq!(about["quality"], json!({ "degraded_days": 1, "failed_days": 0, "first": unanswered }));
     let reason = &provenance["point_in_time_reason"];
     assert_eq!((&provenance["point_in_time"], &reason["kind"]), (&json!("unverified"), &json!("import")));
     assert_eq!((reason["job"].as_str(), reason["date"].as_str()), (Some(job), Some(DAYS[1])));
