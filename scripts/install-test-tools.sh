@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Sees to it that the tools of `make test` are there: cargo-nextest, PostgreSQL, a Python environment
-# with schemathesis, and Node.js. What is there already is left as it is; what it may not install, it names.
+# Sees to it that the tools of `make test` are there: cargo-nextest, cargo-deny, PostgreSQL, a Python
+# environment with schemathesis, and Node.js. What is there already is left as it is; what it may not install, it names.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 nextest_version=0.9.143
+deny_version=0.20.2
 requirements=scripts/test-requirements.txt
 venv="${CARGO_TARGET_DIR:-target}/test-venv"
 missing=()
@@ -27,6 +28,18 @@ nextest() {
         cargo install --quiet --locked cargo-nextest --version "$nextest_version" ||
             missing+=("cargo-nextest: cargo install --locked cargo-nextest --version $nextest_version")
     fi
+}
+
+# Licenses and advisories are checked where this is there. It may take three minutes and no more: without it the
+# other tests run all the same.
+deny() {
+    if cargo deny --version >/dev/null 2>&1; then
+        echo "cargo-deny: $(cargo deny --version)"
+        return
+    fi
+    echo "installing cargo-deny $deny_version (a minute or two)"
+    timeout 180 cargo install --quiet --locked --debug cargo-deny --version "$deny_version" ||
+        echo "cargo-deny could not be installed within three minutes: licenses and advisories are NOT checked"
 }
 
 initdb_path() {
@@ -81,6 +94,7 @@ node() {
 }
 
 nextest
+deny
 postgres
 python
 node

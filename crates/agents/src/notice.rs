@@ -1,12 +1,20 @@
 //! What has happened to the books, in sentences for the agent.
 
 use papertape_core::broker::{BookEntry, Rejection};
-use papertape_core::ledger::LedgerEvent;
+use papertape_core::ledger::{FillCause, LedgerEvent};
+use rust_decimal::Decimal;
 
 /// What an entry means for the agent; `None` for what it need not be told.
 pub(crate) fn sentence(entry: &BookEntry) -> Option<String> {
     let symbol = entry.symbol.as_ref().map(ToString::to_string).unwrap_or_default();
     match entry.event.as_ref()? {
+        LedgerEvent::Fill(fill) if fill.cause == FillCause::Delisting => {
+            let result = entry.realised().map_or(Decimal::ZERO, |r| r.pnl.0.round_dp(2).normalize());
+            let (held, price) = (fill.quantity, fill.price);
+            Some(format!(
+                "delisting: {symbol} left the market; the position of {held} was settled at {price} a share, realising {result}."
+            ))
+        }
         LedgerEvent::Fill(fill) => {
             let what = entry.action_type.map_or("fill", |action| action.as_str());
             let result = entry.realised().map(|r| format!(", realising {}", r.pnl.0.round_dp(2).normalize()));

@@ -104,6 +104,12 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0014_quality.sql"),
         postgres: include_str!("../migrations/postgres/0014_quality.sql"),
     },
+    Migration {
+        version: 15,
+        name: "delistings",
+        sqlite: include_str!("../migrations/sqlite/0015_delistings.sql"),
+        postgres: include_str!("../migrations/postgres/0015_delistings.sql"),
+    },
 ];
 
 const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_version (

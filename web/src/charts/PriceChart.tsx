@@ -113,7 +113,7 @@ export function PriceChart({ label, bars, fills = NONE, events = NO_EVENTS, span
       text: `${mark.buys ? '+' : '−'}${format.quantity(Math.round(mark.quantity * 100) / 100)}`,
     }))
     for (const event of events) {
-      const text = event.kind === 'split' ? t('chart.split', { ratio: ratioOf(event) }) : t('chart.dividend')
+      const text = event.kind === 'split' ? t('chart.split', { ratio: ratioOf(event) }) : t(event.kind === 'delisting' ? 'chart.delisting' : 'chart.dividend')
       all.push({ time: event.date as Time, position: 'belowBar', shape: 'square', color: resolved(event.kind === 'split' ? '--amber' : '--baseline-1'), text, size: event.kind === 'split' ? 1 : 0.5 })
     }
     if (marked !== undefined && known.some((bar) => bar.date === marked)) all.push({ time: marked as Time, position: 'aboveBar', shape: 'circle', color: resolved('--accent'), text: format.day(marked) })

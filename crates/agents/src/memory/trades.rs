@@ -126,7 +126,7 @@ impl OpenPosition {
 pub struct Closing {
     /// What the ledger says of it.
     pub realised: Realised,
-    /// What closed it: `sell`, `cover`, `stop`, `target` or `liquidation`.
+    /// What closed it: `sell`, `cover`, `stop`, `target`, `liquidation` or `delisting`.
     pub cause: ActionType,
     /// When.
     pub at: Timestamp,
@@ -207,6 +207,7 @@ pub fn follow(
                 (FillCause::Stop, _) => ActionType::Stop,
                 (FillCause::Target, _) => ActionType::Target,
                 (FillCause::Liquidation | FillCause::MarginCall, _) => ActionType::Liquidation,
+                (FillCause::Delisting, _) => ActionType::Delisting,
                 (FillCause::Order, Side::Cover | Side::Short) => ActionType::Cover,
                 (FillCause::Order, Side::Sell | Side::Buy) => ActionType::Sell,
             };

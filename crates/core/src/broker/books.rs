@@ -93,6 +93,8 @@ pub enum ActionType {
     Dividend,
     /// The cost of what is borrowed was charged.
     Financing,
+    /// A position was settled, for its instrument left the market.
+    Delisting,
     /// Nothing was traded on this day.
     NoTrade,
 }
@@ -112,6 +114,7 @@ impl ActionType {
             Self::Split => "split",
             Self::Dividend => "dividend",
             Self::Financing => "financing",
+            Self::Delisting => "delisting",
             Self::NoTrade => "no_trade",
         }
     }
@@ -122,6 +125,7 @@ impl ActionType {
                 (FillCause::Stop, _) => Self::Stop,
                 (FillCause::Target, _) => Self::Target,
                 (FillCause::Liquidation | FillCause::MarginCall, _) => Self::Liquidation,
+                (FillCause::Delisting, _) => Self::Delisting,
                 (FillCause::Order, Side::Buy) => Self::Buy,
                 (FillCause::Order, Side::Sell) => Self::Sell,
                 (FillCause::Order, Side::Short) => Self::Short,

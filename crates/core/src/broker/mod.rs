@@ -32,6 +32,7 @@ mod approve;
 mod bar;
 mod books;
 mod close;
+mod delisting;
 mod financing;
 mod insolvency;
 mod order;

@@ -3,6 +3,7 @@
 use super::approve::released;
 use super::bar::trigger_all;
 use super::books::{BookEntry, Books, Journal, Outcome};
+use super::delisting;
 use super::financing;
 use super::insolvency;
 use super::order::Quote;
@@ -20,7 +21,7 @@ use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
 /// Begins a day. In this order: financing of nights that no close has charged, splits (of positions,
-/// pending orders, stops and targets), dividends, cover of a margin call of an earlier day, pending
+/// pending orders, stops and targets), dividends, delistings, cover of a margin call of an earlier day, pending
 /// `next_open` orders, positions whose stop, target or liquidation price the open gapped through. Where
 /// nothing is left by then, the account is insolvent: what it holds is closed at the opens, and its pending
 /// orders are refused.
@@ -72,6 +73,12 @@ pub fn pre(
         for action in &due {
             if let CorporateActionKind::Dividend { amount } = action.kind {
                 dividend(books, &mut out.entries, day, &action.symbol, amount)?;
+            }
+        }
+        for action in &due {
+            if let CorporateActionKind::Delisting { pays } = action.kind {
+                let delisted = (day, &action.symbol, pays);
+                delisting::delist(books, &mut out.entries, &mut out.rejections, delisted)?;
             }
         }
         insolvency::wind_down(books, &mut out.entries, &mut out.rejections, day, opens)?;

@@ -94,11 +94,13 @@ pub enum RejectCode {
     Expired,
     /// A split left less than can be traded of a pending order.
     SplitAway,
+    /// The instrument left the market before the order could fill.
+    Delisted,
 }
 
 impl RejectCode {
     /// All of them, in the order in which the rules are checked.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Insolvent,
         Self::UnknownSymbol,
         Self::NoBarToday,
@@ -119,6 +121,7 @@ impl RejectCode {
         Self::NothingToChange,
         Self::Expired,
         Self::SplitAway,
+        Self::Delisted,
     ];
 
     /// The code as the record has it, in snake case.
@@ -145,6 +148,7 @@ impl RejectCode {
             Self::NothingToChange => "nothing_to_change",
             Self::Expired => "expired",
             Self::SplitAway => "split_away",
+            Self::Delisted => "delisted",
         }
     }
 }

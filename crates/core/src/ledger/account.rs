@@ -1,6 +1,6 @@
 //! The account: a fold over its events.
 
-use super::event::{Fill, LedgerEvent, Side};
+use super::event::{Fill, FillCause, LedgerEvent, Side};
 use super::exact;
 use super::position::{Lot, Position, PositionId};
 use super::report::{Applied, LedgerError, Realised};
@@ -405,7 +405,11 @@ fn over(price: Price, ratio: Decimal) -> Result<Price, LedgerError> {
 
 fn check_fill(fill: &Fill) -> Result<(), LedgerError> {
     positive("quantity", fill.quantity.0)?;
-    positive("price", fill.price.0)?;
+    match fill.cause {
+        // It may pay nothing.
+        FillCause::Delisting => not_negative("price", fill.price.0)?,
+        _ => positive("price", fill.price.0)?,
+    }
     not_negative("fee", fill.fee.0)?;
     positive("leverage", fill.leverage)
 }

@@ -32,4 +32,10 @@ pub enum CorporateActionKind {
         /// Cash for one share, in the share units of the ex-date.
         amount: Price,
     },
+    /// The instrument leaves the market for good: every position in it is settled, without a fee.
+    Delisting {
+        /// Cash for one share; 0 where nothing is paid. Absent: the last price that was known of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pays: Option<Price>,
+    },
 }

@@ -83,6 +83,8 @@ pub enum FillCause {
     Liquidation,
     /// A margin call was covered by force.
     MarginCall,
+    /// The instrument left the market.
+    Delisting,
 }
 
 /// Shares and money changed hands.
@@ -101,7 +103,7 @@ pub struct Fill {
     pub side: Side,
     /// How many shares or units; above zero.
     pub quantity: Quantity,
-    /// The price paid or received for one, slippage included.
+    /// The price paid or received for one, slippage included; above zero, but for a delisting that pays nothing.
     pub price: Price,
     /// The fee, zero or above.
     pub fee: Money,

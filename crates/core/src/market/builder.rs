@@ -140,7 +140,7 @@ impl DatasetBuilder {
     /// Adds a corporate action.
     ///
     /// # Errors
-    /// Where a split's ratio is 1 or not positive, or a dividend is not positive.
+    /// Where a split's ratio is 1 or not positive, a dividend is not positive, or a delisting pays less than nothing.
     pub fn action(&mut self, mut action: CorporateAction) -> Result<(), BuildError> {
         let reason = match &mut action.kind {
             CorporateActionKind::Split { ratio } => {
@@ -151,6 +151,10 @@ impl DatasetBuilder {
             CorporateActionKind::Dividend { amount } => {
                 *amount = Price(amount.0.normalize());
                 (!amount.is_positive()).then(|| format!("a dividend of {amount}"))
+            }
+            CorporateActionKind::Delisting { pays } => {
+                *pays = pays.map(|pays| Price(pays.0.normalize()));
+                pays.filter(|pays| pays.0 < Decimal::ZERO).map(|pays| format!("a delisting that pays {pays}"))
             }
         };
         if let Some(reason) = reason {
@@ -229,6 +233,8 @@ impl DatasetBuilder {
             let bars = pack_days(&symbol, daily, &within, &self.days)?;
             let mut actions = self.actions.remove(&symbol).unwrap_or_default();
             check_actions(&mut actions, &self.days)?;
+            let last = bars.opens_at.all().iter().last().map(|at| day_at(&self.days, at).date);
+            check_delisting(&actions, last)?;
             series.insert(symbol, Series { instrument, bars, within, actions });
         }
         if let Some(action) = self.actions.into_values().flatten().next() {
@@ -399,19 +405,38 @@ fn check_actions(actions: &mut [CorporateAction], days: &[TradingDay]) -> Result
     Ok(())
 }
 
-/// By day; on one day the split first, then the dividends by amount.
-fn order(action: &CorporateAction) -> (Date, bool, Decimal) {
-    match action.kind {
-        CorporateActionKind::Split { ratio } => (action.ex_date, false, ratio),
-        CorporateActionKind::Dividend { amount } => (action.ex_date, true, amount.0),
+/// Nothing happens to an instrument after its delisting, and it has no bars from that day on.
+fn check_delisting(actions: &[CorporateAction], last: Option<Date>) -> Result<(), BuildError> {
+    let Some(at) = actions.iter().position(is_delisting) else { return Ok(()) };
+    let delisting = &actions[at];
+    if let Some(after) = actions.get(at + 1) {
+        return Err(refused_action(after, &format!("it comes after the delisting on {}", delisting.ex_date)));
+    }
+    match last.filter(|last| *last >= delisting.ex_date) {
+        Some(last) => Err(refused_action(delisting, &format!("there are bars until {last}"))),
+        None => Ok(()),
     }
 }
 
-/// A split's new shares for one old; `None` for a dividend.
+/// By day; on one day the split first, then the dividends by amount, then the delisting.
+fn order(action: &CorporateAction) -> (Date, u8, Decimal) {
+    match action.kind {
+        CorporateActionKind::Split { ratio } => (action.ex_date, 0, ratio),
+        CorporateActionKind::Dividend { amount } => (action.ex_date, 1, amount.0),
+        CorporateActionKind::Delisting { pays } => (action.ex_date, 2, pays.unwrap_or_default().0),
+    }
+}
+
+/// Is it the end of its instrument?
+fn is_delisting(action: &CorporateAction) -> bool {
+    matches!(action.kind, CorporateActionKind::Delisting { .. })
+}
+
+/// A split's new shares for one old; `None` for anything else.
 pub(super) fn split_ratio(action: &CorporateAction) -> Option<Decimal> {
     match action.kind {
         CorporateActionKind::Split { ratio } => Some(ratio),
-        CorporateActionKind::Dividend { .. } => None,
+        CorporateActionKind::Dividend { .. } | CorporateActionKind::Delisting { .. } => None,
     }
 }
 

@@ -85,6 +85,9 @@ fn variants(rows: &Rows, pick: usize) -> Vec<Rows> {
         with(&|rows| match &mut rows.actions[action].kind {
             CorporateActionKind::Split { ratio } => *ratio += Decimal::TEN,
             CorporateActionKind::Dividend { amount } => *amount += Price::from(1),
+            CorporateActionKind::Delisting { pays } => {
+                *pays = Some(pays.unwrap_or_default() + Price::from(1))
+            }
         });
         with(&|rows| drop(rows.actions.remove(action)));
     }
@@ -157,6 +160,29 @@ fn rows_that_do_not_fit_are_refused() {
     check(
         &|builder| {
             put(builder, bar(4, good, 1));
+            builder.action(delisting(4, None)).expect("action");
+        },
+        "AAA 2024-03-04: corporate action refused: there are bars until 2024-03-04",
+    );
+    check(
+        &|builder| {
+            put(builder, bar(4, good, 1));
+            builder.action(delisting(4, Some("0"))).expect("action");
+            builder.action(split(5, "2")).expect("action");
+        },
+        "AAA 2024-03-05: corporate action refused: it comes after the delisting on 2024-03-04",
+    );
+    check(
+        &|builder| {
+            put(builder, bar(4, good, 1));
+            builder.action(delisting(5, None)).expect("action");
+            builder.action(delisting(5, Some("1"))).expect("action");
+        },
+        "AAA 2024-03-05: corporate action refused: it comes after the delisting on 2024-03-05",
+    );
+    check(
+        &|builder| {
+            put(builder, bar(4, good, 1));
             builder.action(split(4, "10000")).expect("action");
             builder.action(split(5, "1000")).expect("action");
         },
@@ -193,6 +219,11 @@ fn undated_items_are_refused() {
     assert_eq!(error.to_string(), "macro/CPI `2023-12-31`: refused: it is undated");
 }
 
+fn delisting(d: i8, pays: Option<&str>) -> CorporateAction {
+    let pays = pays.map(|pays| Price(pays.parse().expect("a price")));
+    CorporateAction { kind: CorporateActionKind::Delisting { pays }, ..split(d, "2") }
+}
+
 // Goal: impossible actions and days are refused where they are given.
 #[test]
 fn impossible_actions_and_days_are_refused() {
@@ -203,6 +234,7 @@ fn impossible_actions_and_days_are_refused() {
     let kind = CorporateActionKind::Dividend { amount: Price::ZERO };
     let dividend = CorporateAction { kind, ..split(4, "2") };
     assert!(matches!(builder.action(dividend), Err(BuildError::Action { .. })));
+    assert!(matches!(builder.action(delisting(4, Some("-1"))), Err(BuildError::Action { .. })));
     let TradingDay { date, open, close } = day(6);
     let backwards = TradingDay { date, open: close, close: open };
     assert!(matches!(builder.day(backwards), Err(BuildError::Day { .. })));

@@ -270,7 +270,7 @@ fn ratio_after(actions: &[CorporateAction], symbol: &Symbol, date: Date) -> Deci
         .filter(|action| action.symbol == *symbol && action.ex_date > date)
         .map(|action| match action.kind {
             CorporateActionKind::Split { ratio } => ratio,
-            CorporateActionKind::Dividend { .. } => Decimal::ONE,
+            CorporateActionKind::Dividend { .. } | CorporateActionKind::Delisting { .. } => Decimal::ONE,
         })
         .product()
 }

@@ -115,15 +115,17 @@ pub fn export(dataset: &Dataset, dir: &Path, format: ExportFormat) -> Result<Vec
         ACTIONS,
         contents.actions().map(|action| {
             let (kind, value) = match action.kind {
-                CorporateActionKind::Split { ratio } => ("split", ratio),
-                CorporateActionKind::Dividend { amount } => ("dividend", amount.0),
+                CorporateActionKind::Split { ratio } => ("split", ratio.normalize().to_string()),
+                CorporateActionKind::Dividend { amount } => ("dividend", amount.0.normalize().to_string()),
+                CorporateActionKind::Delisting { pays: None } => ("delisting", "last_price".to_owned()),
+                CorporateActionKind::Delisting { pays: Some(pays) } if pays.is_zero() => {
+                    ("delisting", "nothing".to_owned())
+                }
+                CorporateActionKind::Delisting { pays: Some(pays) } => {
+                    ("delisting", pays.0.normalize().to_string())
+                }
             };
-            vec![
-                text(action.symbol.as_str()),
-                Cell::Date(action.ex_date),
-                text(kind),
-                text(&value.normalize().to_string()),
-            ]
+            vec![text(action.symbol.as_str()), Cell::Date(action.ex_date), text(kind), text(&value)]
         }),
     )?;
     files.write(

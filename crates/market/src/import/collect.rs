@@ -52,7 +52,7 @@ pub(super) type SeriesKey = (Symbol, Option<Interval>, Basis);
 pub(super) type Keyed<K, V> = BTreeMap<K, Vec<(V, Place)>>;
 
 /// The key of an action: on one day a split, or a dividend of an amount.
-pub(super) type ActionKey = (Symbol, Date, Option<Decimal>);
+pub(super) type ActionKey = (Symbol, Date, (u8, Option<Decimal>));
 
 /// Closes with the adjusted closes beside them, where a file has both.
 pub(super) type AdjustedCloses = BTreeMap<Symbol, BTreeMap<Date, (Decimal, Decimal)>>;
@@ -156,8 +156,12 @@ impl Collected {
                     CorporateActionKind::Dividend { amount } if !amount.is_positive() => {
                         return Err(format!("a dividend of {amount}"));
                     }
-                    CorporateActionKind::Split { .. } => None,
-                    CorporateActionKind::Dividend { amount } => Some(amount.0.normalize()),
+                    CorporateActionKind::Delisting { pays: Some(pays) } if pays.0 < Decimal::ZERO => {
+                        return Err(format!("a delisting that pays {pays}"));
+                    }
+                    CorporateActionKind::Split { .. } => (0, None),
+                    CorporateActionKind::Dividend { amount } => (1, Some(amount.0.normalize())),
+                    CorporateActionKind::Delisting { .. } => (2, None),
                 };
                 let key = (action.symbol.clone(), action.ex_date, key);
                 self.actions.entry(key).or_default().push((action, place));

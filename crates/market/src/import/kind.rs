@@ -118,11 +118,21 @@ fn action(fields: &[&str]) -> Result<Row, String> {
     let kind = match kind {
         "split" => CorporateActionKind::Split { ratio: ratio(value)? },
         "dividend" => CorporateActionKind::Dividend { amount: Price(fields::decimal(value)?) },
+        "delisting" => CorporateActionKind::Delisting { pays: pays(value)? },
         "splits_complete" => return Ok(Row::SplitsComplete { symbol }),
         other => return Err(format!("{} is no kind of action", fields::shown(other))),
     };
     let ex_date = fields::day(ex_date)?;
     Ok(Row::Action(CorporateAction { symbol, ex_date, kind }))
+}
+
+/// What a delisting pays for one share: an amount, `nothing`, or `last_price`.
+fn pays(text: &str) -> Result<Option<Price>, String> {
+    Ok(match text {
+        "last_price" => None,
+        "nothing" => Some(Price::ZERO),
+        amount => Some(Price(fields::decimal(amount)?)),
+    })
 }
 
 /// New shares for one old: `2`, `0.1`, `3:2` or `1/10`.

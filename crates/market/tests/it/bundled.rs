@@ -55,6 +55,7 @@ fn actions_are_the_known_ones() {
                     assert!(amount.0.scale() <= 2, "{action:?}");
                     dividends.insert((symbol.as_str(), action.ex_date.to_string()), amount);
                 }
+                CorporateActionKind::Delisting { .. } => panic!("{action:?}"),
             }
         }
     }
@@ -181,6 +182,7 @@ fn factor(action: &CorporateAction, close: Decimal) -> Decimal {
     match action.kind {
         CorporateActionKind::Split { ratio } => Decimal::ONE / ratio,
         CorporateActionKind::Dividend { amount: Price(amount) } => close / (close + amount),
+        CorporateActionKind::Delisting { .. } => Decimal::ONE,
     }
 }
 

@@ -93,6 +93,7 @@ async fn prices_are_turned_back_into_those_that_were_traded() {
                     format!("{} split {}", action.ex_date, ratio.normalize())
                 }
                 CorporateActionKind::Dividend { amount } => format!("{} dividend {amount}", action.ex_date),
+                CorporateActionKind::Delisting { .. } => format!("{} delisting", action.ex_date),
             }),
             _ => None,
         })

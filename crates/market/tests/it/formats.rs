@@ -2,6 +2,7 @@
 
 use crate::support::{bars, files, lenient, options, refusals, strict};
 use papertape_core::id::Symbol;
+use papertape_core::ledger::{CorporateAction, CorporateActionKind};
 use papertape_core::market::BarRange;
 use papertape_market::import::{Basis, ImportError, ImportOptions, Source};
 use std::io::Write as _;
@@ -354,6 +355,26 @@ fn figures_calendars_and_actions() {
     );
     assert_eq!(dataset.contents().macros().count(), 1);
     assert_eq!(imported.report.notes.len(), 1, "{:?}", imported.report.notes);
+    // What a delisting pays comes back as it was given.
+    let other = ("B.csv", "date,open,high,low,close,volume\n2024-07-02,1,2,1,2,5\n");
+    for (value, pays) in [("last_price", None), ("nothing", Some("0")), ("12.50", Some("12.5"))] {
+        let gone = format!("symbol,ex_date,kind,value\nB,2024-07-03,delisting,{value}\n");
+        let imported = strict(&files(&[bars, other, ("x.csv", &gone)]), &options("x")).expect("it");
+        let actions: Vec<CorporateAction> = imported.dataset.contents().actions().cloned().collect();
+        let [CorporateAction { kind: CorporateActionKind::Delisting { pays: read }, .. }] =
+            actions.as_slice()
+        else {
+            panic!("{actions:?}")
+        };
+        assert_eq!(read.map(|pays| pays.to_string()).as_deref(), pays);
+    }
+    let wrong =
+        ("x.csv", "symbol,ex_date,kind,value\nB,2024-07-03,delisting,much\nB,2024-07-03,delisting,-1\n");
+    let told = refusals(&files(&[bars, other, wrong]), &options("x"));
+    assert!(
+        told[0].contains("line 2: ") && told[1].ends_with("line 3: a delisting that pays -1"),
+        "{told:?}"
+    );
     let off = files(&[
         bars,
         (

@@ -288,7 +288,7 @@ struct Orders {
 }
 
 async fn orders(app: &App, filter: &ResultFilter) -> Result<Orders> {
-    const TRADES: [&str; 7] = ["buy", "sell", "short", "cover", "stop", "target", "liquidation"];
+    const TRADES: [&str; 8] = ["buy", "sell", "short", "cover", "stop", "target", "liquidation", "delisting"];
     let is_trade = |row: &&PositionRow| TRADES.contains(&row.action_type.as_str());
     let mut orders = Orders::default();
     let mut page = PageRequest::first(200);

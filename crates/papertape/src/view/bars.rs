@@ -72,17 +72,18 @@ pub struct BarAnswer {
     pub volume: Option<Number>,
 }
 
-/// A split or a dividend.
+/// A split, a dividend or a delisting.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct ShareEvent {
     /// The first trading day at whose open it has happened; from that open on it is known.
     pub date: Date,
-    /// `split` or `dividend`.
+    /// `split`, `dividend` or `delisting`.
     pub kind: &'static str,
     /// Of a split: new shares for one old share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Number>,
-    /// Of a dividend: cash for one share, in the share units of that day.
+    /// Of a dividend or a delisting: cash for one share, in the share units of that day; absent of a delisting at the
+    /// last price.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amount: Option<Number>,
 }
@@ -153,6 +154,7 @@ impl From<&CorporateAction> for ShareEvent {
         let (kind, ratio, amount) = match action.kind {
             CorporateActionKind::Split { ratio } => ("split", Some(number(ratio)), None),
             CorporateActionKind::Dividend { amount } => ("dividend", None, Some(number(amount.0))),
+            CorporateActionKind::Delisting { pays } => ("delisting", None, pays.map(|pays| number(pays.0))),
         };
         Self { date: action.ex_date, kind, ratio, amount }
     }

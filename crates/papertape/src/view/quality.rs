@@ -101,7 +101,7 @@ impl JobQuality {
 pub struct BooksFacts {
     /// Orders that were given, or ended, in the session.
     pub orders: u64,
-    /// Fills, those of stops, targets and liquidations included.
+    /// Fills, those of stops, targets, liquidations and delistings included.
     pub fills: u64,
     /// Orders that were rejected.
     pub rejections: u64,

@@ -97,7 +97,7 @@ pub struct SessionAnswer {
 pub struct PositionAnswer {
     /// From 1 in a session.
     pub action_id: u64,
-    /// `buy`, `sell`, `short`, `cover`, `stop`, `target`, `liquidation`, `split`, `dividend`, `financing` or
+    /// `buy`, `sell`, `short`, `cover`, `stop`, `target`, `liquidation`, `delisting`, `split`, `dividend`, `financing` or
     /// `no_trade`.
     pub action_type: String,
     /// The instrument; `null` for `no_trade`.

@@ -66,7 +66,7 @@ struct Before {
 
 /// The kinds of rows in `positions` that are fills.
 const IS_FILL: &str = "symbol IS NOT NULL
-    AND action_type IN ('buy', 'sell', 'short', 'cover', 'stop', 'target', 'liquidation')";
+    AND action_type IN ('buy', 'sell', 'short', 'cover', 'stop', 'target', 'liquidation', 'delisting')";
 
 impl Store {
     /// The closed days of the filter, by agent, day and job, on one snapshot.

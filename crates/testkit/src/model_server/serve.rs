@@ -19,7 +19,7 @@ pub(super) fn router(shared: Arc<Shared>) -> axum::Router {
 
 async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     // The list of models: asking for it is no call, and uses no part of the script.
-    if request.method() == axum::http::Method::GET {
+    if request.method() == axum::http::Method::GET && request.uri().path().ends_with("/models") {
         let list = Response::builder().header("content-type", "application/json");
         return list.body(Body::from(r#"{"object":"list","data":[]}"#)).expect("headers are valid");
     }

@@ -38,6 +38,7 @@ function isBuy(action: string, held: number): boolean | null {
     case 'stop':
     case 'target':
     case 'liquidation':
+    case 'delisting':
       return held < 0
     default:
       return null

@@ -40,6 +40,7 @@ export const enCodes: CodeTexts = {
     nothing_to_change: 'Neither a stop nor a target was given',
     expired: 'The run ended before the order could fill',
     split_away: 'After a split too little was left of the order',
+    delisted: 'The instrument left the market before the order could fill',
   },
   cut: {
     no_decision: 'There was no decision',

@@ -109,6 +109,7 @@ export const enLineage = {
   'reason.of': '{node}: {why}',
   'chart.split': '{ratio} split',
   'chart.dividend': 'D',
+  'chart.delisting': 'delisted',
   'chart.splits': 'Splits: {splits}',
   'chart.dividends': '{count} {count:dividend|dividends} (D)',
   'transcript.coming': '{count} more to come',

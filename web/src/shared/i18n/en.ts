@@ -55,6 +55,7 @@ export const en = {
   'side.stop': 'stop',
   'side.target': 'target',
   'side.liquidation': 'liquidation',
+  'side.delisting': 'delisting',
   'side.split': 'split',
   'side.dividend': 'dividend',
   'side.financing': 'financing',
@@ -64,6 +65,7 @@ export const en = {
   'cause.stop': 'stopped out',
   'cause.target': 'target reached',
   'cause.liquidation': 'liquidated',
+  'cause.delisting': 'delisted',
 
   'decision.open': 'opened',
   'decision.add': 'added',

@@ -106,7 +106,7 @@ export const enViews = {
   'lineage.shown': 'Was shown',
   'lineage.memory': 'Remembered',
   'lineage.memory.none': 'No memory stood in the prompt.',
-  'lineage.by.books': 'No order of the agent: the books did it, by a stop, a target or a liquidation.',
+  'lineage.by.books': 'No order of the agent: the books did it, by a stop, a target, a liquidation or a delisting.',
   'lineage.cash': 'cash after {cash}',
 
   'shown.none': 'Nothing of the market was read',

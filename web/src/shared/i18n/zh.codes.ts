@@ -40,6 +40,7 @@ export const zhCodes: CodeTexts = {
     nothing_to_change: '既没有给出止损也没有给出目标',
     expired: '订单成交前运行已结束',
     split_away: '拆股后订单所剩过少',
+    delisted: '订单成交前该标的已退市',
   },
   cut: {
     no_decision: '没有决定',

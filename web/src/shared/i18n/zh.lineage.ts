@@ -111,6 +111,7 @@ export const zhLineage: Record<keyof typeof enLineage, string> = {
   'reason.of': '{node}：{why}',
   'chart.split': '{ratio} 拆股',
   'chart.dividend': '息',
+  'chart.delisting': '退市',
   'chart.splits': '拆股：{splits}',
   'chart.dividends': '{count} 次分红（息）',
   'transcript.coming': '还有 {count} 条正在载入',

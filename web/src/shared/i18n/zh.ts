@@ -56,6 +56,7 @@ export const zh: Record<keyof typeof en, string> = {
   'side.stop': '止损',
   'side.target': '止盈',
   'side.liquidation': '强平',
+  'side.delisting': '退市',
   'side.split': '拆股',
   'side.dividend': '分红',
   'side.financing': '融资费用',
@@ -65,6 +66,7 @@ export const zh: Record<keyof typeof en, string> = {
   'cause.stop': '触及止损',
   'cause.target': '达到目标',
   'cause.liquidation': '被强平',
+  'cause.delisting': '已退市',
 
   'decision.open': '开仓',
   'decision.add': '加仓',

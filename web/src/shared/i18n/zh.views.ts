@@ -108,7 +108,7 @@ export const zhViews: Record<keyof typeof enViews, string> = {
   'lineage.shown': '所见数据',
   'lineage.memory': '记忆',
   'lineage.memory.none': '提示词中没有记忆。',
-  'lineage.by.books': '并非智能体下单：由账簿按止损、止盈或强平执行。',
+  'lineage.by.books': '并非智能体下单：由账簿按止损、止盈、强平或退市执行。',
   'lineage.cash': '余额 {cash}',
 
   'shown.none': '没有读取行情',

@@ -185,7 +185,7 @@ pub struct ReflectionAnswer {
     pub part: u32,
     /// Is nothing of it left?
     pub position_closed: bool,
-    /// `sell`, `cover`, `stop`, `target` or `liquidation`.
+    /// `sell`, `cover`, `stop`, `target`, `liquidation` or `delisting`.
     pub cause: String,
     /// The instrument.
     pub symbol: String,

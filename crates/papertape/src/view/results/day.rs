@@ -100,7 +100,7 @@ pub struct DailyMetrics {
 pub struct Trade {
     /// From 1 in a session.
     pub action_id: u64,
-    /// `buy`, `sell`, `short`, `cover`, `stop`, `target` or `liquidation`.
+    /// `buy`, `sell`, `short`, `cover`, `stop`, `target`, `liquidation` or `delisting`.
     pub action_type: String,
     /// The instrument.
     pub symbol: String,
@@ -120,7 +120,7 @@ pub struct Trade {
     pub target: Option<Number>,
     /// The net result of what was closed.
     pub realised_pnl: Option<Number>,
-    /// The order; `null` for a fill without one: a stop, a target, a liquidation.
+    /// The order; `null` for a fill without one: a stop, a target, a liquidation, a delisting.
     pub order_id: Option<String>,
     /// The step that booked it; `null` where the record has none, as of what was imported.
     pub path: Option<String>,

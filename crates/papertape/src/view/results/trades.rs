@@ -37,7 +37,7 @@ struct Costs {
 }
 
 /// The fills of a session, in order. A row says its terms itself; of a record of rules version 1, those of
-/// an order are in `orders`, and those that were forced (a stop, a target, a liquidation) on the tape.
+/// an order are in `orders`, and those that were forced (a stop, a target, a liquidation, a delisting) on the tape.
 pub(super) async fn fills(
     app: &App,
     session: SessionId,
@@ -81,7 +81,7 @@ fn is_ordered(action: &str) -> bool {
 }
 
 fn is_forced(action: &str) -> bool {
-    matches!(action, "stop" | "target" | "liquidation")
+    matches!(action, "stop" | "target" | "liquidation" | "delisting")
 }
 
 fn filled(row: &PositionRow, costs: Costs) -> Filled {

@@ -1,0 +1,54 @@
+//! What happens when an instrument leaves the market.
+
+use super::books::{BookEntry, Books};
+use super::reject::{Refusal, RejectCode, Rejection};
+use crate::id::Symbol;
+use crate::ledger::{Direction, Fill, FillCause, LedgerError, LedgerEvent};
+use crate::money::{Money, Price};
+use crate::time::Date;
+
+/// Settles what is held at what the delisting pays, or at the last known price, without fee and slippage, and
+/// refuses what waits. A short position pays the same for its shares. Where margin is isolated, it loses its margin
+/// at most.
+///
+/// # Errors
+/// [`LedgerError::NoMark`] where no price is known; a number that does not fit.
+pub(super) fn delist(
+    books: &mut Books,
+    entries: &mut Vec<BookEntry>,
+    rejections: &mut Vec<Rejection>,
+    (day, symbol, pays): (Date, &Symbol, Option<Price>),
+) -> Result<(), LedgerError> {
+    let (gone, kept) = std::mem::take(&mut books.pending)
+        .into_iter()
+        .partition(|pending: &super::books::PendingOrder| pending.order.symbol == *symbol);
+    books.pending = kept;
+    for pending in gone {
+        let message = format!("{symbol} left the market on {day}, before the order could fill.");
+        rejections.push(Refusal::new(RejectCode::Delisted, message, []).of(pending.order));
+    }
+    let Some(position) = books.account.position(symbol).cloned() else { return Ok(()) };
+    let last = books.marks.get(symbol).copied();
+    let price = pays.or(last).ok_or_else(|| LedgerError::NoMark { symbol: symbol.clone() })?;
+    let lost = position.liquidation_price().filter(|_| books.profile.has_isolated_margin());
+    let price = match (lost, position.direction()) {
+        (Some(lost), Direction::Long) => price.max(lost),
+        (Some(lost), Direction::Short) => price.min(lost),
+        (None, _) => price,
+    };
+    let fill = Fill {
+        day,
+        order: None,
+        cause: FillCause::Delisting,
+        symbol: symbol.clone(),
+        side: position.closing_side(),
+        quantity: position.quantity.abs(),
+        price,
+        fee: Money::ZERO,
+        slippage: Money::ZERO,
+        leverage: position.leverage,
+        stop: None,
+        target: None,
+    };
+    books.enter(entries, LedgerEvent::Fill(fill))
+}
