@@ -35,6 +35,7 @@ mod memory;
 mod messages;
 mod metrics;
 mod options;
+mod outlet;
 mod pages;
 mod plan_jobs;
 mod plans;

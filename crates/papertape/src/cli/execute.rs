@@ -10,9 +10,10 @@ use crate::view;
 use anyhow::{Context as _, Result};
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::money::Money;
+use papertape_core::ports::RecordError;
 use papertape_core::record::{DayStatus, JobStatus};
 use papertape_runtime::config::SimulationConfig;
-use papertape_runtime::simulate::Unobserved;
+use papertape_runtime::simulate::{Observer, Unobserved};
 use papertape_runtime::stopping::{StopSignal, Stopper};
 use papertape_store::JobDetails;
 use std::collections::BTreeSet;
@@ -36,8 +37,7 @@ pub(super) async fn to_its_end(app: &App, job: &JobId) -> Result<()> {
         note!("job {id} stops after the step under way; once more stops it at once");
     })?;
     let progress = Progress::new(tracks(app, job).await?);
-    let ended = app.worker.run_job(job, &stopper.signal(), &progress).await?;
-    if ended.is_none() {
+    if !ran(app, job, &stopper, &progress).await? {
         // Somebody else has it: another worker on the same database, or nobody any more.
         follow(app, job, &progress, stopper.signal()).await?;
     }
@@ -58,10 +58,18 @@ pub(super) async fn there(server: &Server, common: &Common, job: &JobId) -> Outc
     finish(&app, common, job, Some(server.url())).await
 }
 
+/// Runs a queued job in this process. `false`: somebody else has it, from the beginning or by now.
+async fn ran(app: &App, job: &JobId, stopper: &Stopper, observer: &dyn Observer) -> Result<bool> {
+    match app.worker.run_job(job, &stopper.signal(), observer).await {
+        Ok(ended) => Ok(ended.is_some()),
+        Err(RecordError::LostLease) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Runs a queued job in this process and shows nothing.
 pub(super) async fn quietly(app: &App, job: &JobId, stopper: &Stopper) -> Result<()> {
-    let ended = app.worker.run_job(job, &stopper.signal(), &Unobserved).await?;
-    if ended.is_none() {
+    if !ran(app, job, stopper, &Unobserved).await? {
         follow(app, job, &Progress::new(Vec::new()), stopper.signal()).await?;
     }
     app.settle().await;

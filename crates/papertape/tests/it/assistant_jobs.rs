@@ -465,6 +465,9 @@ async fn a_decomposition_says_why_it_stopped() {
         "depth_reached": 1, "children_left_out": 1 });
     assert_eq!(result["stats"], stats);
     assert_eq!((result["created"].as_array().map(Vec::len), &result["failed"]), (Some(3), &json!([])));
+    let left_out = json!({ "children": [{ "parent": null, "reason": "max_children", "count": 1 }],
+        "dependencies": [], "more_dependencies": 0 });
+    assert_eq!(result["left_out"], left_out);
     assert_eq!(&world.good(&format!("/jobs/{job}")).await["result"], result);
 }
 

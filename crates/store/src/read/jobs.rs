@@ -314,7 +314,8 @@ fn read_used(row: &mut Row) -> Result<Used, StoreError> {
 }
 
 async fn job_details(db: &mut dyn Db, id: &JobId) -> Result<Option<JobDetails>, StoreError> {
-    let sql = format!("SELECT {JOB}, cancel_requested FROM jobs WHERE job_id = $1");
+    let sql =
+        format!("SELECT {JOB}, CASE WHEN cancel_requested = 1 THEN 1 ELSE 0 END FROM jobs WHERE job_id = $1");
     let Some(mut row) = db.row(&sql, params![id]).await? else {
         return Ok(None);
     };
