@@ -37,9 +37,11 @@ pub(super) async fn to_its_end(app: &App, job: &JobId) -> Result<()> {
         note!("job {id} stops after the step under way; once more stops it at once");
     })?;
     let progress = Progress::new(tracks(app, job).await?);
-    if !ran(app, job, &stopper, &progress).await? {
-        // Somebody else has it: another worker on the same database, or nobody any more.
-        follow(app, job, &progress, stopper.signal()).await?;
+    while !ran(app, job, &stopper, &progress).await? {
+        // Somebody else has it: another worker on the same database, which may be about to let it go, or nobody.
+        if follow(app, job, &progress, stopper.signal()).await? != JobStatus::Queued {
+            break;
+        }
     }
     drop(progress);
     app.settle().await;
@@ -53,7 +55,8 @@ pub(super) async fn there(server: &Server, common: &Common, job: &JobId) -> Outc
     note!("job {job} runs in the server at {}", server.url());
     let app = way::to_read(server.config.clone()).await?;
     let progress = Progress::new(tracks(&app, job).await?);
-    follow(&app, job, &progress, stopper.signal()).await?;
+    // A queued one is the server's.
+    while follow(&app, job, &progress, stopper.signal()).await? == JobStatus::Queued {}
     drop(progress);
     finish(&app, common, job, Some(server.url())).await
 }
@@ -69,8 +72,11 @@ async fn ran(app: &App, job: &JobId, stopper: &Stopper, observer: &dyn Observer)
 
 /// Runs a queued job in this process and shows nothing.
 pub(super) async fn quietly(app: &App, job: &JobId, stopper: &Stopper) -> Result<()> {
-    if !ran(app, job, stopper, &Unobserved).await? {
-        follow(app, job, &Progress::new(Vec::new()), stopper.signal()).await?;
+    while !ran(app, job, stopper, &Unobserved).await? {
+        let progress = Progress::new(Vec::new());
+        if follow(app, job, &progress, stopper.signal()).await? != JobStatus::Queued {
+            break;
+        }
     }
     app.settle().await;
     Ok(())
@@ -110,17 +116,22 @@ const fn is_over(status: DayStatus) -> bool {
     matches!(status, DayStatus::Completed | DayStatus::Failed)
 }
 
-/// Looks at a job until it has stopped, or this command is told to.
-async fn follow(app: &App, job: &JobId, progress: &Progress, mut stop: StopSignal) -> Result<()> {
+/// Looks at a job until it has stopped, somebody can take it, or this command is told to stop. Gives its status then;
+/// `running` where it goes on without this command.
+async fn follow(app: &App, job: &JobId, progress: &Progress, mut stop: StopSignal) -> Result<JobStatus> {
     loop {
         let Some(details) = app.store.job_details(job).await? else { return Err(no_job(job.as_str())) };
         show(app, &details, progress).await?;
-        if details.job.status.is_stopped() {
-            return Ok(());
+        let status = details.job.status;
+        if status.is_stopped() {
+            return Ok(status);
         }
         tokio::select! {
             () = tokio::time::sleep(LOOK) => {}
-            _ = stop.stopped() => return Ok(()),
+            _ = stop.stopped() => return Ok(JobStatus::Running),
+        }
+        if status == JobStatus::Queued {
+            return Ok(status);
         }
     }
 }

@@ -1,6 +1,9 @@
 //! Jobs at their edges: what a decomposition leaves out, actions of the wrong kind, attempts, cancels, shutdowns.
 
-use crate::assistant_support::{Desk, actions};
+use crate::assistant_support::{Desk, actions, started, until};
+use papertape_core::id::JobId;
+use papertape_core::ports::Queue as _;
+use papertape_core::record::JobStatus;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};
 
@@ -86,5 +89,99 @@ async fn an_action_of_the_wrong_kind_is_not_run() {
     let logs = desk.world.good(&format!("/jobs/{job}")).await["logs"].clone();
     let failed = logs.as_array().expect("rows").iter().filter(|row| row["status"] == "failed");
     assert_eq!(failed.map(|row| &row["action_name"]).collect::<Vec<_>>(), ["run_simulation"], "{logs:#}");
+    desk.stop().await;
+}
+
+/// A turn whose simulation waits for a model that says nothing before the server lets it, and what the model of the
+/// turn says after it.
+async fn held(after: &[&str]) -> (ModelServer, Desk, [JobId; 2], String) {
+    let run = json!([{ "kind": "tool_operation", "name": "run_simulation", "order": 1, "parameters": {
+        "start_date": "2012-10-01", "end_date": "2012-10-01", "models": ["test::slow"], "symbols": ["AAPL"],
+        "memory": "off" } }]);
+    let server =
+        ModelServer::scripted([answer("I run it.", run), ScriptedAnswer::text("<FINISH_SIGNAL>").held()])
+            .await;
+    for words in after {
+        server.push(answer(words, json!([])));
+    }
+    let desk = Desk::scripted(&server, |config| config.simulation.summaries = false).await;
+    let taken = desk.take(json!({ "message": "Run it" }), "en").await;
+    let turn = JobId::new(taken["job_id"].as_str().expect("a job"));
+    let run = started(&desk.world.app.store, &turn, "run_simulation").await;
+    server.request(2).await;
+    let session = taken["session"]["id"].as_str().expect("a session").to_owned();
+    (server, desk, [turn, run], session)
+}
+
+async fn cancel(desk: &Desk, job: &JobId) {
+    let asked = desk.world.post(&format!("/simulate/{job}/cancel"), &json!({})).await;
+    assert_eq!(asked.status, 202, "{}", asked.text);
+}
+
+async fn resume(desk: &Desk, job: &JobId) {
+    let asked = desk.world.post(&format!("/simulate/{job}/resume"), &json!({})).await;
+    assert_eq!(asked.status, 202, "{}", asked.text);
+}
+
+// Goal: a turn is cancelled only when the simulation that it has started is, which ends its step first; resumed right
+// after, in the middle of that, both go on and nothing is lost.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_parent_is_cancelled_with_its_children() {
+    for resumed in [false, true] {
+        let (server, desk, [turn, run], session) = held(&["Done."]).await;
+        let store = &desk.world.app.store;
+        cancel(&desk, &turn).await;
+        // Its worker has heard of it, and says so in the conversation.
+        let mut follower = store.follow(&turn);
+        while desk.world.good(&format!("/chat/sessions/{session}")).await["messages"][0]["metadata"]["error"]
+            .is_null()
+        {
+            follower.woken().await;
+        }
+        let details = store.job_details(&run).await.expect("reads").expect("is there");
+        assert!(details.cancel_requested && !details.job.status.is_stopped(), "{details:?}");
+        let now = store.job(&turn).await.expect("reads").expect("is there");
+        assert_eq!(now.status, JobStatus::Running, "its simulation has not stopped");
+        if resumed {
+            resume(&desk, &turn).await;
+        }
+        server.release();
+        if resumed {
+            until(store, &turn, |row| row.status == JobStatus::Completed).await;
+            until(store, &run, |row| row.status == JobStatus::Completed).await;
+            let rows = desk.world.good("/jobs?kind=simulate").await;
+            assert_eq!(rows["jobs"].as_array().map(Vec::len), Some(1), "the same simulation went on");
+        } else {
+            until(store, &turn, |row| row.status == JobStatus::Cancelled).await;
+            let [turn, run] = [&turn, &run].map(|job| store.job(job));
+            let (turn, run) = futures::future::join(turn, run).await;
+            let [turn, run] = [turn, run].map(|row| row.expect("reads").expect("is there"));
+            assert!(run.status.is_stopped() && run.completed_at <= turn.completed_at, "{turn:?} {run:?}");
+        }
+        desk.stop().await;
+    }
+}
+
+// Goal: a simulation that is resumed right after its cancel, with its worker still at a step, runs to its end, whether
+// the worker has heard of the cancel or not.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_resume_right_after_a_cancel_is_not_lost() {
+    let server = ModelServer::scripted([
+        ScriptedAnswer::text("Reading.").held(),
+        ScriptedAnswer::text("<FINISH_SIGNAL>"),
+    ])
+    .await;
+    let desk = Desk::scripted(&server, |_| {}).await;
+    let store = &desk.world.app.store;
+    let body = json!({ "start_date": "2012-10-01", "end_date": "2012-10-01", "models": ["test::slow"],
+        "symbols": ["AAPL"], "summaries": false, "memory": "off" });
+    let queued = desk.world.post("/simulate/trigger", &body).await.json();
+    let job = JobId::new(queued["job_id"].as_str().expect("a job"));
+    server.request(1).await;
+    cancel(&desk, &job).await;
+    resume(&desk, &job).await;
+    server.release();
+    until(store, &job, |row| row.status == JobStatus::Completed).await;
+    assert_eq!(server.requests().len(), 2, "no call is repeated");
     desk.stop().await;
 }

@@ -3,6 +3,7 @@
 mod accounts;
 mod actions;
 mod branch;
+mod cancels;
 mod chats;
 mod crashes;
 mod desk;

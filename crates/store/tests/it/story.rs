@@ -78,9 +78,9 @@ async fn a_job_is_queued_claimed_cancelled_and_resumed(place: Place) {
 
     // A running job is asked, its worker learns of it, and it can be resumed.
     assert!(!store.renew(&lease, LONG).await.expect("renews"));
+    assert!(!store.requeue(&one).await.expect("asks"), "it has not stopped");
     assert_eq!(store.cancel(&one).await.expect("asks"), Some(JobStatus::Running));
     assert!(store.renew(&lease, LONG).await.expect("renews"));
-    assert!(!store.requeue(&one).await.expect("asks"), "it has not stopped");
     store.finish(&lease, JobStatus::Cancelled, Some("by hand".to_owned())).await.expect("ends");
     let lost = store.finish(&lease, JobStatus::Completed, None).await;
     assert!(matches!(lost, Err(RecordError::LostLease)), "its lease has ended: {lost:?}");
