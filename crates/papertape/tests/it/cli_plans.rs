@@ -216,3 +216,31 @@ fn a_bare_folder_is_previewed_and_stays_as_it_is() {
     nothing.ends(&["migrate", "action-logs", "--dry-run"], 4);
     assert!(!nothing.path("data").exists());
 }
+
+// Goal: a job is deleted on the command line once that is confirmed, with its rows in the portable file, and with those
+// that were built on it only where that is asked for.
+#[test]
+fn a_job_is_deleted_once_it_is_confirmed() {
+    let tool = Tool::new();
+    let job = tool.job(&SHORT);
+    let branch = tool.job(&["branch", &job, "--date", "2012-10-03"]);
+    let refused = tool.ends(&["delete", &job, "--yes"], 1);
+    assert!(refused.err.contains(&format!("1 job(s) were built on job {job}: {branch}")), "{refused:#?}");
+    let asked = tool.ends(&["delete", &job, "--with-dependents"], 2);
+    assert!(asked.err.contains("--yes deletes it") && asked.err.contains(&branch), "{asked:#?}");
+    tool.ends(&["delete", "none-of-it", "--yes"], 4);
+    let file = Connection::open(tool.path("data/system_jobs.sqlite")).expect("opens");
+    let rows = || -> i64 {
+        file.query_row("SELECT count(*) FROM plan_action_logs", [], |row| row.get(0)).expect("reads")
+    };
+    assert_eq!(rows(), 4);
+    let deleted = tool.json(&["delete", &branch[branch.len() - 8..], "--yes"]);
+    assert_eq!(deleted["jobs"], json!([branch]), "{deleted}");
+    tool.ends(&["actions", &branch], 4);
+    assert_eq!(rows(), 2);
+    tool.ok(&["verify", &job]);
+    tool.ok(&["replay", &job]);
+    let deleted = tool.json(&["delete", "latest", "--yes", "--with-dependents"]);
+    assert_eq!(deleted["jobs"], json!([job]), "{deleted}");
+    assert_eq!(rows(), 0);
+}

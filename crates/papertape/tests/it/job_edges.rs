@@ -166,11 +166,7 @@ async fn a_parent_is_cancelled_with_its_children() {
 // the worker has heard of the cancel or not.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_resume_right_after_a_cancel_is_not_lost() {
-    let server = ModelServer::scripted([
-        ScriptedAnswer::text("Reading.").held(),
-        ScriptedAnswer::text("<FINISH_SIGNAL>"),
-    ])
-    .await;
+    let server = ModelServer::scripted([ScriptedAnswer::text("<FINISH_SIGNAL>").held()]).await;
     let desk = Desk::scripted(&server, |_| {}).await;
     let store = &desk.world.app.store;
     let body = json!({ "start_date": "2012-10-01", "end_date": "2012-10-01", "models": ["test::slow"],
@@ -182,6 +178,59 @@ async fn a_resume_right_after_a_cancel_is_not_lost() {
     resume(&desk, &job).await;
     server.release();
     until(store, &job, |row| row.status == JobStatus::Completed).await;
-    assert_eq!(server.requests().len(), 2, "no call is repeated");
+    assert_eq!(server.requests().len(), 1, "no call is repeated");
+    desk.stop().await;
+}
+
+// Goal: a job is deleted over the API: refused while it runs or others were built on it, with a sentence that names them;
+// gone everywhere then, with its streams, and what it leaves verifies and exports as before.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_is_deleted() {
+    let desk = Desk::new(|_| {}).await;
+    let world = &desk.world;
+    let words = "Backtest momentum on IBM from 2012-10-01 to 2012-10-02";
+    let told = desk.say(None, words).await;
+    let turn = told["metadata"]["job_id"].as_str().expect("a job").to_owned();
+    let jobs = world.good("/jobs?kind=simulate").await;
+    let run = jobs["jobs"][0]["job_id"].as_str().expect("a job").to_owned();
+    let delete = async |path: &str| {
+        let request = axum::http::Request::delete(path).header("host", "localhost");
+        world.send(request.body(axum::body::Body::empty()).expect("a request")).await
+    };
+    let refused = delete(&format!("/jobs/{turn}")).await;
+    assert_eq!(refused.status, 409, "{}", refused.text);
+    assert!(refused.text.contains(&format!("1 job(s) were built on job {turn}: {run};")), "{}", refused.text);
+    assert_eq!(delete(&format!("/jobs/{turn}?dependents=maybe")).await.status, 400);
+    assert_eq!(delete("/jobs/none").await.status, 404);
+
+    let other = JobId::new(&run);
+    let mut before = Vec::new();
+    assert!(world.app.store.canonical_export(&other, &mut before).await.expect("exports"));
+    let body = json!({ "start_date": "2012-10-01", "end_date": "2012-10-02", "models": ["house::momentum"],
+        "symbols": ["AAPL"], "summaries": false, "memory": "off" });
+    let queued = world.post("/simulate/trigger", &body).await.json();
+    let third = queued["job_id"].as_str().expect("a job").to_owned();
+    desk.ended(&third).await;
+    let gone = delete(&format!("/jobs/{third}")).await;
+    assert_eq!(gone.status, 200, "{}", gone.text);
+    assert_eq!(gone.json()["jobs"], json!([third]), "{}", gone.text);
+    assert!(gone.json()["texts"].as_u64().is_some_and(|texts| texts > 0), "{}", gone.text);
+    for path in ["/jobs/{id}", "/results?job_id={id}", "/jobs/{id}/stream", "/simulate/status/{id}"] {
+        let path = path.replace("{id}", &third);
+        assert_eq!(world.get(&path).await.status, 404, "{path}");
+    }
+    let mut after = Vec::new();
+    assert!(world.app.store.canonical_export(&other, &mut after).await.expect("exports"));
+    assert!(
+        before == after && world.app.store.verify_chain(&other).await.expect("verifies").broken.is_none()
+    );
+
+    let gone = delete(&format!("/jobs/{turn}?dependents=true")).await;
+    assert_eq!(gone.json()["jobs"], json!([turn, run]), "{}", gone.text);
+    assert_eq!(world.good("/jobs").await["jobs"], json!([]));
+    // The conversation stays, with a message whose job is gone.
+    let session = told["session_id"].as_str().expect("a session");
+    let talk = world.good(&format!("/chat/sessions/{session}")).await;
+    assert_eq!(talk["messages"].as_array().map(Vec::len), Some(2), "{talk:#}");
     desk.stop().await;
 }

@@ -5,7 +5,6 @@ use super::by_key;
 use super::page::{List, Page, PageRequest, number, word};
 use crate::db::{Db, Statement};
 use crate::error::StoreError;
-use crate::lineage;
 use crate::queue::{JOB, read_job};
 use crate::store::Store;
 use crate::value::{Row, Value, params};
@@ -179,25 +178,6 @@ impl Store {
                 fill_in(db, &mut found).await?;
                 let [overview] = found;
                 Ok(Some(overview))
-            }
-            .boxed()
-        })
-        .await
-    }
-
-    /// Deletes a job with all that hangs on it; texts stay, since others may share them. A worker that
-    /// still runs it loses its lease. `false` where there is none.
-    ///
-    /// # Errors
-    /// A database that fails.
-    pub async fn delete_job(&self, job: &JobId) -> Result<bool, StoreError> {
-        let job = job.clone();
-        self.write(move |db| {
-            let job = job.clone();
-            async move {
-                let deleted = db.execute("DELETE FROM jobs WHERE job_id = $1", params![&job]).await?;
-                lineage::reinstate(db).await?;
-                Ok(deleted > 0)
             }
             .boxed()
         })

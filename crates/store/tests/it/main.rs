@@ -6,6 +6,7 @@ mod branch;
 mod cancels;
 mod chats;
 mod crashes;
+mod deletes;
 mod desk;
 mod dev;
 mod files;
