@@ -8,7 +8,7 @@ use crate::db::{Backend, Db, Statement};
 use crate::error::StoreError;
 use crate::search;
 use crate::texts;
-use crate::value::{Row, Value, params};
+use crate::value::{Value, params};
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::record::JobHead;
 use std::collections::BTreeSet;
@@ -20,26 +20,25 @@ const BODIES: usize = 64;
 /// A hash in digits.
 const HEX: usize = 64;
 
-/// Where hashes of texts stand: a table, its order, the columns, and how its rows are a job's.
-const COLUMNS: &[(&str, &str, &[&str], &str)] = &[
-    ("steps", "id", &["request_ref", "outcome_ref", "implied_hash"], IN_SESSION),
-    ("trading_sessions", "id", &["state_hash"], IN_JOB),
+/// Where hashes of texts stand: tables with rows of sessions …
+const OF_SESSIONS: &[(&str, &str)] = &[
+    ("steps", "request_ref"),
+    ("steps", "outcome_ref"),
+    ("steps", "implied_hash"),
+    ("session_instructions", "hash"),
 ];
 
-/// The same, of tables that are small enough to be read at once.
-const SMALL: &[(&str, &str, &str)] = &[
-    ("session_instructions", "hash", IN_SESSION),
-    ("agent_states", "hash", IN_JOB),
-    ("job_configs", "anchor", IN_JOB),
-    ("job_configs", "parent_head", IN_JOB),
-    ("job_details", "agent_hash", IN_JOB),
+/// … and with rows of jobs.
+const OF_JOBS: &[(&str, &str)] = &[
+    ("trading_sessions", "state_hash"),
+    ("agent_states", "hash"),
+    ("job_configs", "anchor"),
+    ("job_configs", "parent_head"),
+    ("job_details", "agent_hash"),
 ];
 
-/// Where texts stand by their numbers.
+/// Where texts stand by their numbers, in rows of sessions.
 const BY_ID: &[(&str, &str)] = &[("reasoning_log_rows", "content_id"), ("trade_reflections", "text_id")];
-
-const IN_JOB: &str = "job_id = $1";
-const IN_SESSION: &str = "session_id IN (SELECT id FROM trading_sessions WHERE job_id = $1)";
 
 /// The texts that jobs use which are about to be deleted.
 #[derive(Debug, Default)]
@@ -50,30 +49,7 @@ impl Candidates {
     pub(super) async fn of(db: &mut dyn Db, jobs: &[JobId]) -> Result<Self, StoreError> {
         let mut found = BTreeSet::new();
         for job in jobs {
-            let mut take = |hash| {
-                found.insert(hash);
-            };
-            columns(db, Some(job), &mut take).await?;
-            for (table, column) in BY_ID {
-                let (sql, mut last) = (
-                    format!(
-                        "SELECT DISTINCT t.id, t.hash FROM texts t JOIN {table} r ON r.{column} = t.id
-                         WHERE r.{IN_SESSION} AND t.id > $2 ORDER BY t.id LIMIT {ROWS}"
-                    ),
-                    0_i64,
-                );
-                loop {
-                    let rows = db.query(&sql, params![job, last]).await?;
-                    let count = rows.len();
-                    for mut row in rows {
-                        last = row.get()?;
-                        found.insert(row.get()?);
-                    }
-                    if count < ROWS {
-                        break;
-                    }
-                }
-            }
+            of_job(db, job, &mut found).await?;
         }
         let mut all = Self::default();
         all.close(db, found, |_| true).await?;
@@ -108,7 +84,7 @@ impl Candidates {
                 used.insert(hash);
             }
         };
-        columns(db, None, &mut take).await?;
+        of_all(db, &mut take).await?;
         let heads = self.named_by_others(db, jobs, &mut used).await?;
         let mut live = Self::default();
         live.close(db, used, |hash| self.0.contains(hash)).await?;
@@ -154,56 +130,81 @@ impl Candidates {
     }
 }
 
-/// Gives each hash in the columns of a job's rows, or of all.
-async fn columns(
-    db: &mut dyn Db,
-    job: Option<&JobId>,
-    take: &mut (dyn FnMut(ContentHash) + Send),
-) -> Result<(), StoreError> {
-    let only = |which: &str| if job.is_some() { which.to_owned() } else { "$1 = ''".to_owned() };
-    let job = job.map_or("", JobId::as_str);
-    for (table, order, columns, which) in COLUMNS {
-        let mut last = 0_i64;
-        let sql = format!(
-            "SELECT {order}, {} FROM {table} WHERE {} AND {order} > $2 ORDER BY {order} LIMIT {ROWS}",
-            columns.join(", "),
-            only(which)
-        );
-        loop {
-            let rows = db.query(&sql, params![job, last]).await?;
-            let count = rows.len();
-            for mut row in rows {
-                last = row.get()?;
-                for _ in *columns {
-                    take_one(&mut row, take)?;
+/// The hashes in the columns of a job's rows, and in its config. Session by session: what is in memory is one's.
+async fn of_job(db: &mut dyn Db, job: &JobId, found: &mut BTreeSet<ContentHash>) -> Result<(), StoreError> {
+    let mut take = |hash| {
+        found.insert(hash);
+    };
+    let columns = OF_SESSIONS.iter().map(|(table, column)| {
+        format!("SELECT DISTINCT {column} FROM {table} WHERE session_id = $1 AND {column} IS NOT NULL")
+    });
+    let by_id = BY_ID.iter().map(|(table, column)| {
+        format!(
+            "SELECT DISTINCT t.hash FROM {table} r JOIN texts t ON t.id = r.{column} WHERE r.session_id = $1"
+        )
+    });
+    let of_session: Vec<String> = columns.chain(by_id).collect();
+    for mut row in db.query("SELECT id FROM trading_sessions WHERE job_id = $1", params![job]).await? {
+        let session: i64 = row.get()?;
+        for sql in &of_session {
+            for mut row in db.query(sql, params![session]).await? {
+                take(row.get()?);
+            }
+        }
+    }
+    for (table, column) in OF_JOBS {
+        let sql = format!("SELECT DISTINCT {column} FROM {table} WHERE job_id = $1 AND {column} IS NOT NULL");
+        for mut row in db.query(&sql, params![job]).await? {
+            take(row.get()?);
+        }
+    }
+    config_of(db, job, &mut take).await
+}
+
+/// The same of all jobs.
+async fn of_all(db: &mut dyn Db, take: &mut (dyn FnMut(ContentHash) + Send)) -> Result<(), StoreError> {
+    let sql = format!(
+        "SELECT id, request_ref, outcome_ref, implied_hash FROM steps WHERE id > $1 ORDER BY id LIMIT {ROWS}"
+    );
+    let mut last = 0_i64;
+    loop {
+        let rows = db.query(&sql, params![last]).await?;
+        let count = rows.len();
+        for mut row in rows {
+            last = row.get()?;
+            for _ in 0..3 {
+                if let Some(hash) = row.get::<Option<ContentHash>>()? {
+                    take(hash);
                 }
             }
-            if count < ROWS {
-                break;
-            }
+        }
+        if count < ROWS {
+            break;
         }
     }
-    for (table, column, which) in SMALL {
-        let sql = format!("SELECT DISTINCT {column} FROM {table} WHERE {}", only(which));
-        for mut row in db.query(&sql, params![job]).await? {
-            take_one(&mut row, take)?;
+    for (table, column) in OF_SESSIONS.iter().chain(OF_JOBS).filter(|(table, _)| *table != "steps") {
+        let sql = format!("SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL");
+        for mut row in db.query(&sql, &[]).await? {
+            take(row.get()?);
         }
     }
-    // Texts that a queued job has brought are named by its config only, until it begins.
-    let ids = format!("SELECT job_id FROM job_configs WHERE {} ORDER BY job_id", only(IN_JOB));
-    for mut row in db.query(&ids, params![job]).await? {
-        let id: JobId = row.get()?;
-        let config = db.row("SELECT config FROM job_configs WHERE job_id = $1", params![&id]).await?;
-        let Some(mut config) = config else { continue };
-        let config: serde_json::Value = config.get()?;
-        named(&config.to_string()).for_each(&mut *take);
+    for mut row in db.query("SELECT job_id FROM job_configs", &[]).await? {
+        let job: JobId = row.get()?;
+        config_of(db, &job, take).await?;
     }
     Ok(())
 }
 
-fn take_one(row: &mut Row, take: &mut (dyn FnMut(ContentHash) + Send)) -> Result<(), StoreError> {
-    if let Some(hash) = row.get::<Option<ContentHash>>()? {
-        take(hash);
+/// The hashes in a job's config: texts that a queued job has brought are named there only, until it begins.
+async fn config_of(
+    db: &mut dyn Db,
+    job: &JobId,
+    take: &mut (dyn FnMut(ContentHash) + Send),
+) -> Result<(), StoreError> {
+    let found = db.row("SELECT config FROM job_configs WHERE job_id = $1", params![job]).await?;
+    if let Some(mut row) = found {
+        let config: serde_json::Value = row.get()?;
+        named(&config.to_string()).for_each(&mut *take);
     }
     Ok(())
 }
