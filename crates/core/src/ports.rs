@@ -253,8 +253,8 @@ pub trait Queue: Send + Sync {
     /// `None`: no such job; else its status now.
     fn cancel<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>>;
 
-    /// As [`Self::cancel`], but leaves a queued job to the worker that takes it: it cancels what the job has
-    /// started first.
+    /// As [`Self::cancel`], but leaves a job that nobody has to the worker that takes it: it cancels what the job has
+    /// started first. Such a job is `queued` in the answer, also where a worker that is gone was running it.
     fn ask_to_stop<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>> {
         self.cancel(job)
     }

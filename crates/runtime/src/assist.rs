@@ -119,8 +119,12 @@ pub fn cancel<'a>(
         if !is_assistants(&row.kind) || row.status.is_stopped() || open_of(services, &row).await?.is_empty() {
             return queue.cancel(job).await;
         }
-        // Its worker, or the next one, waits for them where they cannot be cancelled at once.
+        // A worker that has it cancels them once it has stopped: before that, it would take them for failed.
         let status = queue.ask_to_stop(job).await?;
+        if status != Some(JobStatus::Queued) {
+            return Ok(status);
+        }
+        // Where they cannot be cancelled at once, the worker that takes the job waits for them.
         if cancel_started(services, &row).await? { queue.cancel(job).await } else { Ok(status) }
     }
     .boxed()

@@ -422,11 +422,17 @@ async fn cancel(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>, Store
     ask_to_stop(db, job).await
 }
 
-/// Has its next or present worker cancel a job that has not stopped. Gives its status now.
+/// Has its next or present worker cancel a job that has not stopped. Gives its status now; one whose lease has run out
+/// is queued.
 async fn ask_to_stop(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>, StoreError> {
     let sql = "UPDATE jobs SET cancel_requested = $1 WHERE job_id = $2 AND status IN ('queued', 'running')";
     db.execute(sql, params![CANCEL, job]).await?;
-    let row = db.row("SELECT status FROM jobs WHERE job_id = $1", params![job]).await?;
+    let now = db.backend().now();
+    let sql = format!(
+        "SELECT CASE WHEN status = 'running' AND lease_until <= {now} THEN 'queued' ELSE status END
+         FROM jobs WHERE job_id = $1"
+    );
+    let row = db.row(&sql, params![job]).await?;
     row.map(|mut row| row.get()).transpose()
 }
 

@@ -138,8 +138,11 @@ async fn a_parent_is_cancelled_with_its_children() {
         {
             follower.woken().await;
         }
-        let details = store.job_details(&run).await.expect("reads").expect("is there");
-        assert!(details.cancel_requested && !details.job.status.is_stopped(), "{details:?}");
+        // And then it asks its simulation, which is still at its step.
+        let mut follower = store.follow(&run);
+        while !store.job_details(&run).await.expect("reads").expect("is there").cancel_requested {
+            follower.woken().await;
+        }
         let now = store.job(&turn).await.expect("reads").expect("is there");
         assert_eq!(now.status, JobStatus::Running, "its simulation has not stopped");
         if resumed {

@@ -23,6 +23,9 @@ enum Does {
     Dies,
 }
 
+/// A job's name, what happens to it, and what [`done`] gives.
+type Case<'a> = (&'a str, &'a [Does], (JobStatus, Option<bool>));
+
 async fn status(store: &Store, job: &JobId) -> JobStatus {
     store.job(job).await.expect("reads").expect("is there").status
 }
@@ -64,7 +67,7 @@ async fn the_last_word_counts(place: Place) {
     use Does::{Cancel, Dies, Ends, Resume};
     use JobStatus::{Cancelled, Completed, Failed, Queued, Running};
     let store = place.store().await;
-    let cases: &[(&str, &[Does], (JobStatus, Option<bool>))] = &[
+    let cases: &[Case<'_>] = &[
         ("resumed-first", &[Cancel, Resume, Ends(Cancelled)], (Queued, Some(false))),
         ("resumed-last", &[Cancel, Ends(Cancelled), Resume], (Queued, Some(false))),
         ("cancelled-again", &[Cancel, Resume, Cancel, Ends(Cancelled)], (Cancelled, None)),
