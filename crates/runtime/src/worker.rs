@@ -24,6 +24,9 @@ pub const PROFILE: &str = "profile";
 /// How the error of a profile begins that met its overall timeout.
 pub const TOO_LATE: &str = "overall timeout";
 
+/// What is logged of leases, apart from jobs.
+const LEASES: &str = "papertape_runtime::leases";
+
 /// How a worker works.
 #[derive(Clone, Debug)]
 pub struct WorkerOptions {
@@ -151,7 +154,12 @@ impl Worker {
         tracing::info!(job = %row.id, kind = %row.kind, epoch = lease.epoch, "job started");
         let ended = self.run_leased(lease, row, shutdown, observer).await;
         if matches!(ended, Err(RecordError::LostLease)) {
-            tracing::info!(job = %row.id, epoch = lease.epoch, "lease lost: another worker has the job, or it was stopped");
+            tracing::info!(
+                target: LEASES,
+                job = %row.id,
+                epoch = lease.epoch,
+                "lease lost: another worker has the job, or it was stopped"
+            );
             // Whoever has it now has counted a crash.
             if let Err(error) = self.services.queue.survived(lease).await {
                 tracing::warn!(job = %lease.job, error = %error, "a lost lease may count as a crash");
