@@ -1,18 +1,19 @@
 //! A plan broken into tasks, breadth first: each node is put to the model, what it answers becomes the
 //! node's children, and they are put to it in their turn.
 
+use crate::children::{self, ChildReason, Children, DependencyReason, LeftOut, LeftOutDependency};
 use crate::planned::{Planned, ReadTask};
 use crate::prompt::Prompts;
 use crate::settings::{Decompose, Settings};
 use crate::talk::SERVER;
-use papertape_core::action::{ActionDraft, ActionKind, ActionStatus};
+use papertape_core::action::{ActionDraft, ActionKind, ActionStatus, Language};
 use papertape_core::fence::{Author, fence};
 use papertape_core::message::{Message, ModelRequest, ResponseSchema, ToolChoice};
 use papertape_core::plan::{MOST_NAME_CHARS, TaskId};
 use papertape_core::ports::ExternalCall;
 use papertape_core::tape::{ActionAsk, ActionOptions, Ctx, Key, Stop};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -30,6 +31,9 @@ pub struct Decomposition {
     pub created: Vec<TaskId>,
     /// Nodes that could not be broken up, with the reason.
     pub failed: Vec<FailedNode>,
+    /// What was left out of the model's answers.
+    #[serde(skip_serializing_if = "LeftOut::is_empty")]
+    pub left_out: LeftOut,
 }
 
 /// Why a decomposition went no further.
@@ -59,7 +63,7 @@ pub struct Stats {
     pub nodes_failed: u32,
     /// The deepest level below the beginning that a task was made at.
     pub depth_reached: u32,
-    /// Children that were left out, for there were too many or they were none.
+    /// Children that were left out, for whatever reason.
     pub children_left_out: u32,
 }
 
@@ -80,16 +84,6 @@ struct Node {
     /// Names above it, the outermost first.
     path: Vec<String>,
     depth: u32,
-}
-
-/// A child as the model wants it.
-#[derive(Debug, Deserialize)]
-struct Child {
-    name: String,
-    #[serde(default)]
-    instruction: String,
-    #[serde(default)]
-    dependencies: Vec<Value>,
 }
 
 /// Breaks a plan down.
@@ -118,6 +112,7 @@ pub async fn decompose(
         stats: Stats::default(),
         created: Vec::new(),
         failed: Vec::new(),
+        left_out: LeftOut::default(),
     };
     let mut queue = VecDeque::from([first]);
     let mut number = 0;
@@ -135,12 +130,14 @@ pub async fn decompose(
         number += 1;
         found.stats.nodes_asked += 1;
         let mut scope = ctx.child(Key::Node("node".to_owned(), number))?;
-        match work.children(&mut scope, &node).await? {
+        let room = what.limits.total_node_budget.saturating_sub(found.stats.nodes_created);
+        match work.children(&mut scope, &node, room).await? {
             Ok(mut children) => {
-                if children.is_empty() && node.task.is_none() && planned.tasks.is_empty() {
+                found.leave_out(&node, &children);
+                if children.made.is_empty() && node.task.is_none() && planned.tasks.is_empty() {
                     // One piece of work: a plan without a task could not be carried out.
                     let (name, instruction) = (planned.plan.name.clone(), node.instruction.clone());
-                    children.push(Child { name, instruction, dependencies: Vec::new() });
+                    children = Children::one(name, instruction);
                     work.make(&mut scope, &node, children, &mut found).await?;
                     found.stats.leaves += 1;
                     continue;
@@ -185,6 +182,39 @@ fn first(planned: &Planned, task: Option<TaskId>) -> Result<Node, String> {
     Ok(Node { task, name, instruction, path, depth: 0 })
 }
 
+impl Decomposition {
+    /// What it came to and what it left out, in a sentence.
+    #[must_use]
+    pub fn sentence(&self, language: Language) -> String {
+        use StoppedReason::{Completed, Failed, MaxDepth, NodeBudget};
+        let (made, left_out) = (self.stats.nodes_created, self.stats.children_left_out);
+        let (why, why_zh) = match self.stopped_reason {
+            Completed => ("nothing is left to break up", "没有可继续分解的任务"),
+            MaxDepth => ("tasks at the deepest level are not broken up", "已到最大深度"),
+            NodeBudget => ("all tasks that it may make are made", "已用完任务数上限"),
+            Failed => ("nothing could be broken up", "无法分解"),
+        };
+        let what = self.left_out.words(language);
+        match (language, what.is_empty()) {
+            (Language::En, true) => format!("{made} task(s) made, {left_out} left out; {why}"),
+            (Language::En, false) => format!("{made} task(s) made, {left_out} left out ({what}); {why}"),
+            (Language::Zh, true) => format!("新建 {made} 个任务，略去 {left_out} 个；{why_zh}"),
+            (Language::Zh, false) => format!("新建 {made} 个任务，略去 {left_out} 个（{what}）；{why_zh}"),
+        }
+    }
+
+    /// Counts the children of an answer that are not made.
+    fn leave_out(&mut self, node: &Node, children: &Children) {
+        for (reason, count) in &children.left_out {
+            self.left_out.children(node.task, *reason, *count);
+            self.stats.children_left_out += u32::try_from(*count).unwrap_or(u32::MAX);
+            if *reason == ChildReason::NodeBudget {
+                self.stopped_reason = StoppedReason::NodeBudget;
+            }
+        }
+    }
+}
+
 struct Work<'a> {
     what: &'a Decompose,
     settings: &'a Settings,
@@ -194,8 +224,13 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// What the model would break a node into.
-    async fn children(&self, ctx: &mut Ctx, node: &Node) -> Result<Result<Vec<Child>, String>, Stop> {
+    /// What the model would break a node into, where there is room for so many tasks.
+    async fn children(
+        &self,
+        ctx: &mut Ctx,
+        node: &Node,
+        room: u32,
+    ) -> Result<Result<Children, String>, Stop> {
         let speaker = &self.settings.speaker;
         let language = crate::language::of_text(&node.instruction);
         let instructions = self.prompts.render(
@@ -225,11 +260,11 @@ impl Work<'_> {
             messages: vec![Message::user(question)],
             tools: Vec::new(),
             tool_choice: ToolChoice::None,
-            response_schema: Some(ResponseSchema { name: "children".to_owned(), schema: schema() }),
+            response_schema: Some(ResponseSchema { name: "children".to_owned(), schema: children::schema() }),
             sampling: speaker.sampling.clone(),
         };
         Ok(match ctx.model(&request, self.settings.call_options()).await? {
-            Ok(reply) => read(&reply.text),
+            Ok(reply) => children::read(&reply.text, self.what.limits.max_children, room),
             Err(failure) => Err(failure.to_string()),
         })
     }
@@ -248,33 +283,24 @@ impl Work<'_> {
         &self,
         ctx: &mut Ctx,
         node: &Node,
-        children: Vec<Child>,
+        mut children: Children,
         found: &mut Decomposition,
     ) -> Result<Vec<Node>, Stop> {
-        let limits = self.what.limits;
-        let room = limits.total_node_budget.saturating_sub(found.stats.nodes_created);
-        let most = usize::try_from(limits.max_children.min(room)).unwrap_or(usize::MAX);
-        let mut made: Vec<Option<TaskId>> = Vec::new();
+        let mut made: Vec<(usize, TaskId)> = Vec::new();
         let mut nodes = Vec::new();
-        for (at, child) in children.into_iter().enumerate() {
-            if at >= most {
-                found.stats.children_left_out += 1;
-                if room < limits.max_children {
-                    found.stopped_reason = StoppedReason::NodeBudget;
+        for child in std::mem::take(&mut children.made) {
+            let mut dependencies = Vec::new();
+            for place in child.after {
+                match made.iter().find(|(earlier, _)| *earlier == place) {
+                    Some((_, task)) => dependencies.push(*task),
+                    None => children.dropped.push((child.place, place.into(), DependencyReason::NotMade)),
                 }
-                continue;
             }
-            let earlier = child.dependencies.iter().filter_map(|place| {
-                let place = place.as_u64().or_else(|| place.as_str()?.trim().parse().ok())?;
-                made.get(usize::try_from(place).ok()?).copied().flatten()
-            });
-            let dependencies: Vec<TaskId> = earlier.collect();
-            let name: String = child.name.trim().chars().take(MOST_NAME_CHARS).collect();
+            let name: String = child.name.chars().take(MOST_NAME_CHARS).collect();
             let instruction = if child.instruction.trim().is_empty() { &name } else { &child.instruction };
-            let task = self.create(ctx, node, (&name, instruction), dependencies).await?;
-            made.push(task.as_ref().ok().copied());
-            match task {
+            match self.create(ctx, node, (&name, instruction), dependencies).await? {
                 Ok(id) => {
+                    made.push((child.place, id));
                     found.created.push(id);
                     found.stats.nodes_created += 1;
                     found.stats.depth_reached = found.stats.depth_reached.max(node.depth + 1);
@@ -285,9 +311,15 @@ impl Work<'_> {
                 }
                 Err(error) => {
                     found.stats.children_left_out += 1;
+                    found.left_out.children(node.task, ChildReason::Failed, 1);
                     found.failed.push(FailedNode { task_id: node.task, error });
                 }
             }
+        }
+        for (from, to, reason) in &children.dropped {
+            let (from, to) = (children.reference(&(*from).into(), &made), children.reference(to, &made));
+            let dropped = LeftOutDependency { parent: node.task, from, to, reason: *reason };
+            found.left_out.dependency(dropped);
         }
         Ok(nodes)
     }
@@ -319,30 +351,4 @@ impl Work<'_> {
             Err(failure) => Err(failure.message),
         })
     }
-}
-
-fn schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": { "children": { "type": "array", "items": {
-            "type": "object",
-            "properties": {
-                "name": { "type": "string" },
-                "instruction": { "type": "string" },
-                "dependencies": { "type": "array", "items": { "type": "integer" } },
-            },
-            "required": ["name", "instruction", "dependencies"],
-        } } },
-        "required": ["children"],
-    })
-}
-
-/// The children in an answer, wherever its object stands. Those that are none are left out.
-fn read(text: &str) -> Result<Vec<Child>, String> {
-    let object = text.find('{').zip(text.rfind('}')).and_then(|(from, to)| text.get(from..=to));
-    let answer: Value = serde_json::from_str(object.unwrap_or(text))
-        .map_err(|error| format!("the answer cannot be read: {error}"))?;
-    let children = answer["children"].as_array().ok_or("the answer has no `children`")?;
-    let read = children.iter().filter_map(|child| serde_json::from_value::<Child>(child.clone()).ok());
-    Ok(read.filter(|child| !child.name.trim().is_empty()).collect())
 }

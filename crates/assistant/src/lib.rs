@@ -6,6 +6,7 @@
 //! core's ports, and every action is a step of the tape.
 
 pub mod chat;
+pub mod children;
 pub mod confirm;
 pub mod decompose;
 pub mod delta;

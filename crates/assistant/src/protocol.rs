@@ -226,21 +226,42 @@ fn of_value((at, value): (usize, &Value)) -> Placed {
         let fault = Fault::new("an action must be an object", "动作必须是对象");
         return (usual_place(at), Asked::unreadable(fault));
     };
-    let kind = map.get("kind").and_then(Value::as_str).unwrap_or_default();
     // `plan_operation/create_plan` in place of a name is understood.
     let name = map.get("name").and_then(Value::as_str).unwrap_or_default();
-    let name = name.rsplit('/').next().unwrap_or_default().trim();
+    let (prefix, name) = name.rsplit_once('/').unwrap_or(("", name));
+    let kinds: Vec<String> = map.get("kind").map(kind_text).into_iter().chain([prefix.to_owned()]).collect();
     let parameters = map.get("parameters").or_else(|| map.get("arguments")).unwrap_or(&Value::Null);
-    let mut asked = Asked::new(kind, name, parameters);
+    let mut asked = Asked::new(&kinds, name.trim(), parameters);
     let place = asked.manner(at, map);
     (place, asked)
+}
+
+/// A `kind` as it was given; empty where none was.
+fn kind_text(kind: &Value) -> String {
+    match kind {
+        Value::Null => String::new(),
+        Value::String(kind) => kind.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// What is wrong where an action is given a kind other than its own.
+fn misfit(spec: &ActionSpec, kinds: &[String]) -> Option<Fault> {
+    let given = kinds.iter().map(|kind| kind.trim());
+    let wrong = given.filter(|kind| !kind.is_empty()).find(|kind| *kind != spec.kind.as_str())?;
+    let (wrong, name, right): (String, _, _) =
+        (wrong.chars().take(NAME_CHARS).collect(), spec.name, spec.kind);
+    Some(Fault::new(
+        format!("the kind of `{name}` is `{right}`, not `{wrong}`; request it again with that kind"),
+        format!("`{name}` 的 kind 是 `{right}`，不是 `{wrong}`；请用正确的 kind 重新提出"),
+    ))
 }
 
 fn of_call((at, call): (usize, &ToolCall)) -> Placed {
     let mut manner = Map::new();
     let mut asked = match &call.arguments {
         Value::String(raw) => {
-            let mut asked = Asked::new("", &call.name, &Value::Null);
+            let mut asked = Asked::new(&[], &call.name, &Value::Null);
             let raw: String = raw.chars().take(NAME_CHARS).collect();
             asked.fault = Some(Fault::new(
                 format!("its arguments are no JSON object: {raw}"),
@@ -251,9 +272,9 @@ fn of_call((at, call): (usize, &ToolCall)) -> Placed {
         Value::Object(arguments) => {
             let mut own = arguments.clone();
             manner.extend(MANNER.iter().filter_map(|one| own.remove_entry(one.name)));
-            Asked::new("", &call.name, &Value::Object(own))
+            Asked::new(&[], &call.name, &Value::Object(own))
         }
-        arguments => Asked::new("", &call.name, arguments),
+        arguments => Asked::new(&[], &call.name, arguments),
     };
     asked.call_id = Some(call.id.clone());
     let place = asked.manner(at, &manner);
@@ -316,9 +337,10 @@ fn retry(policy: &Value) -> Result<RetryPolicy, Fault> {
 }
 
 impl Asked {
-    fn new(kind: &str, name: &str, parameters: &Value) -> Self {
+    /// `kinds`: each place where the answer gives its kind; empty texts say nothing.
+    fn new(kinds: &[String], name: &str, parameters: &Value) -> Self {
         let spec = action(name);
-        let said: Option<ActionKind> = kind.parse().ok();
+        let said: Option<ActionKind> = kinds.iter().find_map(|kind| kind.parse().ok());
         let no_object = || Fault::new("`parameters` must be an object", "`parameters` 必须是对象");
         let given = match parameters {
             Value::Null => Ok(Map::new()),
@@ -343,6 +365,7 @@ impl Asked {
                 (given.unwrap_or_default(), Some(fault))
             }
         };
+        let fault = spec.and_then(|spec| misfit(spec, kinds)).or(fault);
         let name = if name.is_empty() { "unnamed" } else { name };
         Self {
             kind: spec.map(|spec| spec.kind).or(said).unwrap_or(ActionKind::SystemOperation),
@@ -384,11 +407,11 @@ impl Asked {
 
     /// No action at all, under a name.
     pub(crate) fn none(name: &str) -> Self {
-        Self::new("", name, &Value::Null)
+        Self::new(&[], name, &Value::Null)
     }
 
     /// Something that cannot be read as an action.
     fn unreadable(fault: Fault) -> Self {
-        Self { fault: Some(fault), ..Self::new("system_operation", UNREADABLE, &Value::Null) }
+        Self { fault: Some(fault), ..Self::new(&[], UNREADABLE, &Value::Null) }
     }
 }

@@ -243,14 +243,21 @@ pub trait Queue: Send + Sync {
         error: Option<String>,
     ) -> BoxFuture<'a, Result<(), RecordError>>;
 
-    /// Puts a job that has stopped (failed, partial, cancelled) back into the queue. `false` where
-    /// it is not there or not stopped; [`RecordError::Busy`] where another one is at work on its plan, or
+    /// Puts a job that has stopped (failed, partial, cancelled) back into the queue. One that is still being
+    /// cancelled waits again as soon as its worker has let it go. `false` where it is not there, is completed, or
+    /// is queued or running and not being cancelled; [`RecordError::Busy`] where another one is at work on its plan, or
     /// answers in its conversation.
     fn requeue<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<bool, RecordError>>;
 
     /// Asks for a job to be cancelled: a queued one is at once, a running one after its step.
     /// `None`: no such job; else its status now.
     fn cancel<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>>;
+
+    /// As [`Self::cancel`], but leaves a job that nobody has to the worker that takes it: it cancels what the job has
+    /// started first. Such a job is `queued` in the answer, also where a worker that is gone was running it.
+    fn ask_to_stop<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>> {
+        self.cancel(job)
+    }
 
     /// The job; `None` where there is none.
     fn job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>>;

@@ -13,6 +13,7 @@ pub mod assistant;
 pub mod backup;
 pub mod cli;
 pub mod config;
+pub mod deletion;
 pub mod doctor;
 pub mod embeddings;
 pub mod mcp;

@@ -2,14 +2,16 @@
 
 use crate::assist::Assisting;
 use crate::host::LiveHost;
+use crate::load::stop_of;
 use crate::purse::Purser;
 use futures::future::{Either, select};
 use papertape_assistant::perform::Performer;
-use papertape_core::action::Language;
+use papertape_core::action::{ACTION_KEY, ActionDraft, ActionEntry, ActionStatus, Language};
 use papertape_core::message::{CallFailure, FailureKind};
 use papertape_core::ports::ExternalCall;
 use papertape_core::record::{AttemptEnd, Write};
 use papertape_core::tape::{Acted, ActionOptions, ActionReply, Called, Performed, StepPath, Stop};
+use serde_json::json;
 
 impl LiveHost {
     /// Attempts at an action until one succeeds, none is left or worth making, or somebody says stop. A
@@ -48,10 +50,44 @@ impl LiveHost {
             if let Either::Left((reason, _)) = select(Box::pin(signal.stopped()), pause).await {
                 return Err(reason.into());
             }
+            let row = self.attempt_row(path, assisting.language, &ended, (last, options)).await?;
             let write = Write::Attempt { path: path.clone(), ended, next: Some(number + 1) };
-            self.write(vec![write]).await?;
+            self.write(std::iter::once(write).chain(row).collect()).await?;
             number += 1;
         }
+    }
+
+    /// The row of a failed attempt that is followed by another one: committed with the attempt, so that there is one
+    /// for each, whatever happens in between. None for an action that has no rows.
+    async fn attempt_row(
+        &self,
+        path: &StepPath,
+        language: Language,
+        ended: &AttemptEnd,
+        (last, options): (u32, ActionOptions),
+    ) -> Result<Option<Write>, Stop> {
+        let (services, lease) = self.job();
+        let rows = services.actions.action_log(&lease.job).await.map_err(stop_of)?;
+        let is_its = |row: &ActionDraft| {
+            row.details.as_ref().is_some_and(|details| details[ACTION_KEY] == path.as_str())
+        };
+        let Some(row) = rows.into_iter().map(|row| row.row).rfind(is_its) else { return Ok(None) };
+        let (number, pause) = (ended.number, options.backoff.as_secs_f64());
+        let error = ended.error.as_deref().unwrap_or_default();
+        let message = match language {
+            Language::En => format!("attempt {number} of {last} failed: {error}; next one after {pause} s"),
+            Language::Zh => format!("第 {number} 次尝试（共 {last} 次）失败：{error}；{pause} 秒后重试"),
+        };
+        let mut details = row.details.clone().unwrap_or_default();
+        details["attempt"] =
+            json!({ "number": number, "max_attempts": last, "error": error, "pause_sec": pause });
+        let draft = ActionDraft {
+            status: ActionStatus::Running,
+            message: Some(message),
+            details: Some(details),
+            ..row
+        };
+        Ok(Some(Write::Action(Box::new(ActionEntry::redacted(&services.redactor, draft)))))
     }
 
     async fn once(

@@ -11,6 +11,7 @@ use papertape_core::action::{
 use papertape_core::chat::ChatId;
 use papertape_core::ports::RecordError;
 use papertape_core::record::{JobRow, JobStatus, Lease};
+use serde_json::Value;
 
 /// Adds a row to a job's log, redacted. The one way there is. Gives its number.
 ///
@@ -27,7 +28,7 @@ pub async fn append_action_log(
 
 /// A job is about to run.
 pub(crate) async fn started(services: &Services, lease: &Lease, job: &JobRow) -> Result<(), RecordError> {
-    write(services, lease, job, ActionStatus::Running, None).await
+    append_action_log(services, lease, row(job, ActionStatus::Running)).await.map(drop)
 }
 
 /// A job has run as far as it goes. One that a shutdown has stopped waits again.
@@ -46,7 +47,11 @@ pub(crate) async fn ended(
         Some(more) => format!("{}: {more}", end.status),
         None => end.status.to_string(),
     };
-    write(services, lease, job, status, Some(message)).await
+    let mut draft = ActionDraft { message: Some(message), ..row(job, status) };
+    if let Some(Value::Object(details)) = &mut draft.details {
+        details.extend(end.details.clone());
+    }
+    append_action_log(services, lease, draft).await.map(drop)
 }
 
 /// Actions that a job has begun and not ended when it stops: each gets a row that says so. One that is done
@@ -64,17 +69,11 @@ pub(crate) async fn close_open(services: &Services, lease: &Lease, job: &JobRow)
     Ok(())
 }
 
-async fn write(
-    services: &Services,
-    lease: &Lease,
-    job: &JobRow,
-    status: ActionStatus,
-    message: Option<String>,
-) -> Result<(), RecordError> {
+/// A row about the whole job.
+fn row(job: &JobRow, status: ActionStatus) -> ActionDraft {
     let (kind, name) = action_of(&job.kind);
     let chat_session = job.config["session_id"].as_str().map(ChatId::new);
-    let draft = ActionDraft { message, chat_session, ..ActionDraft::of(kind, name, status, WHOLE_JOB) };
-    append_action_log(services, lease, draft).await.map(drop)
+    ActionDraft { chat_session, ..ActionDraft::of(kind, name, status, WHOLE_JOB) }
 }
 
 /// Which action a job of this kind is.

@@ -4,11 +4,12 @@
 use crate::budget::{Budget, Budgets, Limit};
 use crate::host::{JobRun, LiveHost};
 use crate::load::{self, stop_of};
-use crate::purse::{self, Purses};
+use crate::purse::{self, FIRST_LOOK, LAST_LOOK, Purses};
 use crate::services::Services;
 use crate::simulate::JobEnd;
 use crate::stopping::{StopReason, StopSignal};
 use futures::FutureExt as _;
+use futures::future::{Either, select};
 use papertape_assistant::prompt::Prompts;
 use papertape_assistant::settings::{CHAT, DECOMPOSE, Decompose, EXECUTE, Execute, Settings};
 use papertape_assistant::web::WebSearch;
@@ -26,7 +27,7 @@ use papertape_core::redact::Clean;
 use papertape_core::tape::{Ctx, Doc, Host as _, Session, Stop, Tape};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -103,38 +104,71 @@ pub fn is_assistants(kind: &str) -> bool {
     ASSISTANTS.contains(&kind)
 }
 
-/// Asks a job of any kind to stop: as [`papertape_core::ports::Queue::cancel`]. Where that ends it at once,
-/// because nobody works on it, the jobs that it has started are asked as well.
+/// Asks a job of any kind to stop: as [`papertape_core::ports::Queue::cancel`]. The jobs that it has started are
+/// asked as well, and it is cancelled once they have stopped.
 ///
 /// # Errors
 /// The record's.
-pub async fn cancel(services: &Services, job: &JobId) -> Result<Option<JobStatus>, RecordError> {
-    let status = services.queue.cancel(job).await?;
-    if status == Some(JobStatus::Cancelled)
-        && let Some(row) = services.queue.job(job).await?
-    {
-        cancel_started(services, &row).await?;
-    }
-    Ok(status)
-}
-
-/// Asks the jobs to stop that a job of the assistant's has started, as far as they have not.
-pub(crate) fn cancel_started<'a>(
+pub fn cancel<'a>(
     services: &'a Services,
-    job: &'a JobRow,
-) -> BoxFuture<'a, Result<(), RecordError>> {
+    job: &'a JobId,
+) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>> {
     async move {
-        if !is_assistants(&job.kind) {
-            return Ok(());
+        let queue = &services.queue;
+        let Some(row) = queue.job(job).await? else { return Ok(None) };
+        if !is_assistants(&row.kind) || row.status.is_stopped() || open_of(services, &row).await?.is_empty() {
+            return queue.cancel(job).await;
         }
-        for row in purse::started(services, job).await? {
-            if !row.status.is_stopped() {
-                cancel(services, &row.id).await?;
-            }
+        // A worker that has it cancels them once it has stopped: before that, it would take them for failed.
+        let status = queue.ask_to_stop(job).await?;
+        if status != Some(JobStatus::Queued) {
+            return Ok(status);
         }
-        Ok(())
+        // Where they cannot be cancelled at once, the worker that takes the job waits for them.
+        if cancel_started(services, &row).await? { queue.cancel(job).await } else { Ok(status) }
     }
     .boxed()
+}
+
+/// The jobs that a job of the assistant's has started and that have not stopped.
+async fn open_of(services: &Services, job: &JobRow) -> Result<Vec<JobId>, RecordError> {
+    let started = purse::started(services, job).await?;
+    Ok(started.into_iter().filter(|row| !row.status.is_stopped()).map(|row| row.id).collect())
+}
+
+/// Asks the jobs to stop that a job of the assistant's has started, as far as they have not. Have all?
+pub(crate) async fn cancel_started(services: &Services, job: &JobRow) -> Result<bool, RecordError> {
+    if !is_assistants(&job.kind) {
+        return Ok(true);
+    }
+    let mut have_all = true;
+    for started in open_of(services, job).await? {
+        let status = cancel(services, &started).await?;
+        have_all &= status.is_none_or(JobStatus::is_stopped);
+    }
+    Ok(have_all)
+}
+
+/// Cancels the jobs that a cancelled job has started, and waits until each has stopped. `false`: a shutdown came
+/// first; whoever takes the job next goes on with it.
+///
+/// # Errors
+/// The record's.
+pub(crate) async fn stop_started(
+    services: &Services,
+    job: &JobRow,
+    shutdown: &StopSignal,
+) -> Result<bool, RecordError> {
+    let mut pause = FIRST_LOOK;
+    let mut shutdown = shutdown.clone();
+    while !cancel_started(services, job).await? {
+        let waited = services.clock.sleep(pause);
+        if let Either::Left(_) = select(Box::pin(shutdown.stopped()), waited).await {
+            return Ok(false);
+        }
+        pause = (pause * 2).min(LAST_LOOK);
+    }
+    Ok(true)
 }
 
 /// What a job's program came to.
@@ -144,6 +178,8 @@ struct Came {
     result: Value,
     /// In a sentence, for the job's last row.
     note: Option<String>,
+    /// More of that, for programs.
+    details: Map<String, Value>,
     writes: Vec<Write>,
 }
 
@@ -154,24 +190,9 @@ impl Came {
             error: Some(error),
             result: Value::Null,
             note: None,
+            details: Map::new(),
             writes: Vec::new(),
         }
-    }
-}
-
-/// What a decomposition came to, in a sentence.
-fn sentence(done: &decompose::Decomposition, language: Language) -> String {
-    use decompose::StoppedReason::{Completed, Failed, MaxDepth, NodeBudget};
-    let (made, left_out) = (done.stats.nodes_created, done.stats.children_left_out);
-    let (why, why_zh) = match done.stopped_reason {
-        Completed => ("nothing is left to break up", "没有可继续分解的任务"),
-        MaxDepth => ("tasks at the deepest level are not broken up", "已到最大深度"),
-        NodeBudget => ("all tasks that it may make are made", "已用完任务数上限"),
-        Failed => ("nothing could be broken up", "无法分解"),
-    };
-    match language {
-        Language::En => format!("{made} task(s) made, {left_out} left out; {why}"),
-        Language::Zh => format!("新建 {made} 个任务，略去 {left_out} 个；{why_zh}"),
     }
 }
 
@@ -220,7 +241,7 @@ pub(crate) async fn run(
         Some(StopReason::Cancelled) => JobStatus::Cancelled,
         None => JobStatus::Failed,
     };
-    Ok(JobEnd { status, error: Some(stop.to_string()), note: None })
+    Ok(JobEnd::of(status, Some(stop.to_string())))
 }
 
 /// The job's session: on its tape as far as that goes, then live.
@@ -251,7 +272,7 @@ async fn session(run: &Arc<JobRun>, job: &JobRow, config: &AssistantConfig) -> R
     writes.push(Write::Text(closing.state.clone()));
     writes.push(Write::CloseSession(Box::new(closing)));
     session.finish(writes).await?;
-    Ok(JobEnd { status: came.status, error: came.error, note: came.note })
+    Ok(JobEnd { note: came.note, details: came.details, ..JobEnd::of(came.status, came.error) })
 }
 
 async fn program(run: &JobRun, job: &JobRow, config: &AssistantConfig, root: &mut Ctx) -> Result<Came, Stop> {
@@ -279,8 +300,12 @@ async fn program(run: &JobRun, job: &JobRow, config: &AssistantConfig, root: &mu
                         .failed
                         .first()
                         .map(|one| format!("{failed} node(s) failed, the first: {}", one.error));
-                    let note = Some(sentence(&done, config.language));
-                    Came { status, error: first, result: to_value(&done), note, writes: Vec::new() }
+                    let note = Some(done.sentence(config.language));
+                    let mut details = Map::new();
+                    if !done.left_out.is_empty() {
+                        details.insert("left_out".to_owned(), to_value(&done.left_out));
+                    }
+                    Came { status, error: first, result: to_value(&done), note, details, writes: Vec::new() }
                 }
                 Err(why) => Came::failed(why),
             })
@@ -299,6 +324,7 @@ async fn program(run: &JobRun, job: &JobRow, config: &AssistantConfig, root: &mu
                         error,
                         result: to_value(&done),
                         note: None,
+                        details: Map::new(),
                         writes: Vec::new(),
                     }
                 }
@@ -321,23 +347,17 @@ fn answered(run: &JobRun, answer: chat::Answer) -> Came {
         writes.push(Write::Chat(Box::new(Clean::of(redactor, bind))));
     }
     let status = if answer.error.is_some() { JobStatus::Failed } else { JobStatus::Completed };
-    Came { status, error: answer.error, result, note: None, writes }
+    Came { status, error: answer.error, result, note: None, details: Map::new(), writes }
 }
 
 /// Says in the place of an answer why there is none, and what had been done; a turn that is taken up again
-/// replaces it. Where somebody has cancelled the job, the jobs that it has started are cancelled as well.
+/// replaces it.
 async fn give_up(run: &JobRun, host: &LiveHost, job: &JobId, stop: &Stop) -> Result<(), Stop> {
     let Some(assisting) = run.assisting.as_ref() else { return Ok(()) };
     // A shutdown is followed by another start, a lost lease by another worker.
     let goes_on = matches!(run.signal.reason(), Some(StopReason::Shutdown | StopReason::LostLease));
     if goes_on || matches!(stop, Stop::LostLease | Stop::Shutdown) {
         return Ok(());
-    }
-    if run.signal.reason() == Some(StopReason::Cancelled) {
-        // Nobody waits for them any more. The job, when it is taken up again, takes them up as well.
-        for started in assisting.purses.open() {
-            run.services.queue.cancel(&started).await.map_err(stop_of)?;
-        }
     }
     if !assisting.is_heard {
         return Ok(());

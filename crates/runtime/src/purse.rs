@@ -22,8 +22,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How often jobs that have what is wanted are looked at: at first, and at the most.
-const FIRST_LOOK: Duration = Duration::from_millis(50);
-const LAST_LOOK: Duration = Duration::from_secs(1);
+pub(crate) const FIRST_LOOK: Duration = Duration::from_millis(50);
+pub(crate) const LAST_LOOK: Duration = Duration::from_secs(1);
 
 /// What was set aside for one job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl Purses {
     }
 
     /// The jobs that have something set aside and, as far as is known, have not stopped.
-    pub(crate) fn open(&self) -> Vec<JobId> {
+    fn open(&self) -> Vec<JobId> {
         self.given().iter().filter(|(_, given)| given.is_open).map(|(job, _)| job.clone()).collect()
     }
 }

@@ -46,12 +46,19 @@ pub struct JobEnd {
     pub error: Option<String>,
     /// What it came to, in a sentence, where it is more than its status.
     pub note: Option<String>,
+    /// More of that, for programs: fields of the details of the job's last row.
+    pub details: serde_json::Map<String, serde_json::Value>,
 }
 
 impl JobEnd {
+    /// One that ended so, with an error where it is not `completed`.
+    pub(crate) fn of(status: JobStatus, error: Option<String>) -> Self {
+        Self { status, error, note: None, details: serde_json::Map::new() }
+    }
+
     /// A job that failed before it began.
     pub(crate) fn failed(error: String) -> Self {
-        Self { status: JobStatus::Failed, error: Some(error), note: None }
+        Self::of(JobStatus::Failed, Some(error))
     }
 }
 
@@ -160,7 +167,7 @@ fn conclude(run: &JobRun, ends: Vec<AgentEnd>, summaries: Result<(), Stop>) -> R
         (true, failed) => Some(format!("{failed} model-day(s) failed")),
         (false, _) => Some(reasons.into_iter().collect::<Vec<_>>().join("; ")),
     };
-    Ok(JobEnd { status, error, note: None })
+    Ok(JobEnd::of(status, error))
 }
 
 /// A day that is over, on its way to the observer.

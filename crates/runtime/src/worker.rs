@@ -3,6 +3,7 @@
 use crate::actions;
 use crate::assist;
 use crate::config::SimulationConfig;
+use crate::load::stop_of;
 use crate::services::Services;
 use crate::simulate::{self, JobEnd, Observer, Unobserved};
 use crate::stopping::{StopReason, StopSignal, Stopper};
@@ -22,6 +23,9 @@ pub const SIMULATE: &str = "simulate";
 pub const PROFILE: &str = "profile";
 /// How the error of a profile begins that met its overall timeout.
 pub const TOO_LATE: &str = "overall timeout";
+
+/// What is logged of leases, apart from jobs.
+const LEASES: &str = "papertape_runtime::leases";
 
 /// How a worker works.
 #[derive(Clone, Debug)]
@@ -102,8 +106,12 @@ impl Worker {
                     // It waits for jobs that it starts, which need a place of their own.
                     let place = place.filter(|_| !assist::is_assistants(&row.kind));
                     running.spawn(async move {
-                        if let Err(error) = worker.run_claimed(&lease, &row, &shutdown, &Unobserved).await {
-                            tracing::error!(job = %row.id, error = %error, "job could not be ended");
+                        match worker.run_claimed(&lease, &row, &shutdown, &Unobserved).await {
+                            // That is how it should be: somebody else has the job, or has stopped it.
+                            Ok(_) | Err(RecordError::LostLease) => {}
+                            Err(error) => {
+                                tracing::error!(job = %row.id, error = %error, "job could not be ended");
+                            }
                         }
                         drop(place);
                         bell.notify_one();
@@ -144,37 +152,47 @@ impl Worker {
         observer: &dyn Observer,
     ) -> Result<JobEnd, RecordError> {
         tracing::info!(job = %row.id, kind = %row.kind, epoch = lease.epoch, "job started");
-        if self.services.queue.renew(lease, self.options.lease_for).await? {
-            // Its last worker was told to stop it and died before that: nothing more of it is done.
-            assist::cancel_started(&self.services, row).await?;
-            let end = JobEnd { status: JobStatus::Cancelled, error: None, note: None };
-            return self.end(lease, row, end).await;
+        let ended = self.run_leased(lease, row, shutdown, observer).await;
+        if matches!(ended, Err(RecordError::LostLease)) {
+            tracing::info!(
+                target: LEASES,
+                job = %row.id,
+                epoch = lease.epoch,
+                "lease lost: another worker has the job, or it was stopped"
+            );
+            // Whoever has it now has counted a crash.
+            if let Err(error) = self.services.queue.survived(lease).await {
+                tracing::warn!(job = %lease.job, error = %error, "a lost lease may count as a crash");
+            }
         }
-        if row.rules_version < RULES_VERSION {
-            // This program would ask and book otherwise from here on.
-            assist::cancel_started(&self.services, row).await?;
-            return self.end(lease, row, JobEnd::failed(OLDER_RULES.to_owned())).await;
+        ended
+    }
+
+    async fn run_leased(
+        &self,
+        lease: &Lease,
+        row: &JobRow,
+        shutdown: &StopSignal,
+        observer: &dyn Observer,
+    ) -> Result<JobEnd, RecordError> {
+        // Its last worker was told to stop it and died before that: nothing more of it is done.
+        let is_cancelled = self.services.queue.renew(lease, self.options.lease_for).await?;
+        if !is_cancelled {
+            if let Some(end) = self.unfit(row).await? {
+                return self.end(lease, row, end).await;
+            }
+            actions::started(&self.services, lease, row).await?;
         }
-        let most = self.options.max_crashes_per_step;
-        if most > 0 && row.crashes >= most {
-            let end = JobEnd::failed(format!(
-                "the process died {} times in a row at the same step, without any progress of the job; resume it \
-                 once the cause is found (worker.max_crashes_per_step is {most})",
-                row.crashes
-            ));
-            return self.end(lease, row, end).await;
-        }
-        actions::started(&self.services, lease, row).await?;
         let stopper = Stopper::default();
         let work = async {
-            match row.kind.as_str() {
-                SIMULATE => simulate::run(&self.services, (lease, row), stopper.signal(), observer).await,
-                PROFILE => self.profile((lease, row), stopper.signal(), observer).await,
-                kind if assist::is_assistants(kind) => {
-                    assist::run(&self.services, (lease, row), stopper.signal()).await
-                }
-                other => Ok(JobEnd::failed(format!("this version cannot run jobs of the kind `{other}`"))),
-            }
+            let end = match is_cancelled {
+                true => JobEnd::of(JobStatus::Cancelled, None),
+                false => self.work((lease, row), stopper.signal(), observer).await?,
+            };
+            // A job is cancelled when those that it has started are. Taken up again, it takes them up as well.
+            let is_whole = end.status != JobStatus::Cancelled
+                || assist::stop_started(&self.services, row, shutdown).await.map_err(stop_of)?;
+            Ok(if is_whole { end } else { JobEnd::of(JobStatus::Queued, None) })
         };
         let watch = self.watch(lease, shutdown.clone(), &stopper);
         let end = match select(Box::pin(work), Box::pin(watch)).await {
@@ -183,16 +201,41 @@ impl Worker {
         };
         let end = match end {
             Ok(end) => end,
-            Err(Stop::LostLease) => {
-                // Whoever has it now has counted a crash.
-                if let Err(error) = self.services.queue.survived(lease).await {
-                    tracing::warn!(job = %lease.job, error = %error, "a lost lease may count as a crash");
-                }
-                return Err(RecordError::LostLease);
-            }
+            Err(Stop::LostLease) => return Err(RecordError::LostLease),
             Err(stop) => JobEnd::failed(stop.to_string()),
         };
         self.end(lease, row, end).await
+    }
+
+    /// How a job ends that is not to be run.
+    async fn unfit(&self, row: &JobRow) -> Result<Option<JobEnd>, RecordError> {
+        if row.rules_version < RULES_VERSION {
+            // This program would ask and book otherwise from here on.
+            assist::cancel_started(&self.services, row).await?;
+            return Ok(Some(JobEnd::failed(OLDER_RULES.to_owned())));
+        }
+        let most = self.options.max_crashes_per_step;
+        Ok((most > 0 && row.crashes >= most).then(|| {
+            JobEnd::failed(format!(
+                "the process died {} times in a row at the same step, without any progress of the job; resume it \
+                 once the cause is found (worker.max_crashes_per_step is {most})",
+                row.crashes
+            ))
+        }))
+    }
+
+    async fn work(
+        &self,
+        (lease, row): (&Lease, &JobRow),
+        signal: StopSignal,
+        observer: &dyn Observer,
+    ) -> Result<JobEnd, Stop> {
+        match row.kind.as_str() {
+            SIMULATE => simulate::run(&self.services, (lease, row), signal, observer).await,
+            PROFILE => self.profile((lease, row), signal, observer).await,
+            kind if assist::is_assistants(kind) => assist::run(&self.services, (lease, row), signal).await,
+            other => Ok(JobEnd::failed(format!("this version cannot run jobs of the kind `{other}`"))),
+        }
     }
 
     /// Says in the record how a job has ended.

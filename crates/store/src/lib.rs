@@ -26,6 +26,7 @@ mod action;
 mod alone;
 mod chats;
 mod db;
+mod delete;
 mod dev;
 mod error;
 mod export;
@@ -49,6 +50,7 @@ mod value;
 mod vectors;
 mod verify;
 
+pub use delete::{Deleted, Deletion};
 pub use error::StoreError;
 pub use follow::Follower;
 pub use papertape_core::page::{Page, PageRequest};

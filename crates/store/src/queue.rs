@@ -101,6 +101,14 @@ impl Queue for Store {
         }))
     }
 
+    fn ask_to_stop<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>> {
+        let id = job.clone();
+        port(self.write_for(job, move |db| {
+            let job = id.clone();
+            async move { ask_to_stop(db, &job).await }.boxed()
+        }))
+    }
+
     fn job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>> {
         let job = job.clone();
         port(self.read(move |db| {
@@ -248,6 +256,19 @@ pub(crate) async fn enqueue(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreEr
     status_event(db, &mut fence, JobStatus::Queued, None, job.created_at).await
 }
 
+/// `jobs.cancel_requested` of a job whose worker is to stop it …
+const CANCEL: i64 = 1;
+/// … and of one that was resumed after that, before its worker had stopped it: it waits again as soon as it has.
+const RESUMED: i64 = 2;
+
+/// Keeps a job's row from other transactions until this one ends. On SQLite there is one writer at a time.
+async fn hold(db: &mut dyn Db, job: &JobId) -> Result<(), StoreError> {
+    if db.backend() == Backend::Postgres {
+        db.query("SELECT job_id FROM jobs WHERE job_id = $1 FOR UPDATE", params![job]).await?;
+    }
+    Ok(())
+}
+
 async fn claim(
     db: &mut dyn Db,
     owner: &str,
@@ -302,7 +323,7 @@ async fn renew(db: &mut dyn Db, lease: &Lease, lease_for: Duration) -> Result<bo
     let now = db.backend().now();
     let sql = format!(
         "UPDATE jobs SET lease_until = {now} + $1 WHERE job_id = $2 AND lease_epoch = $3
-         RETURNING cancel_requested"
+         RETURNING CASE WHEN cancel_requested = {CANCEL} THEN 1 ELSE 0 END"
     );
     let row = db.row(&sql, params![micros(lease_for), &lease.job, lease.epoch]).await?;
     row.ok_or(StoreError::LostLease)?.get()
@@ -326,6 +347,11 @@ async fn finish(
     }
     let mut fence = Fence::take(db, lease, 2).await?;
     let now = db.backend().now();
+    // Whoever has resumed it since it was told to stop is not forgotten: it waits again.
+    let resumed = "UPDATE jobs SET cancel_requested = 0 WHERE job_id = $1 AND cancel_requested = $2";
+    let is_resumed =
+        status == JobStatus::Cancelled && db.execute(resumed, params![&lease.job, RESUMED]).await? > 0;
+    let (status, error) = if is_resumed { (JobStatus::Queued, None) } else { (status, error) };
     // The epoch goes up, so that nothing more can be written under this lease.
     let sql = format!(
         "UPDATE jobs SET status = $1, error = $2, lease_owner = NULL, lease_until = NULL,
@@ -342,6 +368,13 @@ async fn finish(
 }
 
 async fn requeue(db: &mut dyn Db, job: &JobId) -> Result<bool, StoreError> {
+    hold(db, job).await?;
+    // One that is still being stopped: its worker learns of it when it has.
+    let stopping = "UPDATE jobs SET cancel_requested = CASE WHEN status = 'running' THEN $1 ELSE 0 END
+        WHERE job_id = $2 AND status IN ('queued', 'running') AND cancel_requested = $3";
+    if db.execute(stopping, params![RESUMED, job, CANCEL]).await? > 0 {
+        return Ok(true);
+    }
     let now = db.backend().now();
     let sql = format!(
         "UPDATE jobs SET status = 'queued', error = NULL, completed_at = NULL, cancel_requested = 0,
@@ -366,6 +399,7 @@ async fn requeue(db: &mut dyn Db, job: &JobId) -> Result<bool, StoreError> {
 }
 
 async fn cancel(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>, StoreError> {
+    hold(db, job).await?;
     let now = db.backend().now();
     // One that nobody has, whose worker may be dead: the epoch goes up, so that a worker that was only slow can
     // write nothing more.
@@ -385,9 +419,20 @@ async fn cancel(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>, Store
         fence.settle(db).await?;
         return Ok(Some(JobStatus::Cancelled));
     }
-    db.execute("UPDATE jobs SET cancel_requested = 1 WHERE job_id = $1 AND status = 'running'", params![job])
-        .await?;
-    let row = db.row("SELECT status FROM jobs WHERE job_id = $1", params![job]).await?;
+    ask_to_stop(db, job).await
+}
+
+/// Has its next or present worker cancel a job that has not stopped. Gives its status now; one whose lease has run out
+/// is queued.
+async fn ask_to_stop(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>, StoreError> {
+    let sql = "UPDATE jobs SET cancel_requested = $1 WHERE job_id = $2 AND status IN ('queued', 'running')";
+    db.execute(sql, params![CANCEL, job]).await?;
+    let now = db.backend().now();
+    let sql = format!(
+        "SELECT CASE WHEN status = 'running' AND lease_until <= {now} THEN 'queued' ELSE status END
+         FROM jobs WHERE job_id = $1"
+    );
+    let row = db.row(&sql, params![job]).await?;
     row.map(|mut row| row.get()).transpose()
 }
 

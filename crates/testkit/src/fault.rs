@@ -241,6 +241,10 @@ impl Queue for Faulty<dyn Queue> {
         self.inner.cancel(job)
     }
 
+    fn ask_to_stop<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>> {
+        self.inner.ask_to_stop(job)
+    }
+
     fn job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>> {
         self.inner.job(job)
     }

@@ -1616,7 +1616,131 @@ export interface paths {
         };
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete a job that has stopped, with its whole record; nothing brings it back
+         * @description All of it goes in one transaction: sessions, tape, messages, books, memory, action log, and the texts that nothing
+         *     else uses. A queued or running job is refused with 409, and so is one that other jobs were built on, unless
+         *     `dependents=true` deletes them too; `message` lists them.
+         */
+        delete: {
+            parameters: {
+                query?: {
+                    /**
+                     * @description Delete the jobs that were built on it too: branches, jobs that continue its accounts, skip days that it did, were
+                     *     given its memory or were started by it. Absent: the job stays where there are any.
+                     */
+                    dependents?: boolean;
+                };
+                header?: never;
+                path: {
+                    /** @description The job */
+                    job_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description It is gone */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["DeletedAnswer"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is not from 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorised */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorised",
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description conflict */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "conflict",
+                         *       "message": "the job is completed"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description disk full */
+                507: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "disk_full",
+                         *       "message": "the disk is full (database or disk is full)"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
         options?: never;
         head?: never;
         patch?: never;
@@ -7953,12 +8077,26 @@ export interface components {
              */
             total_node_budget?: number | null;
         };
+        /** @description What a decomposition left out of the model's answers. */
+        DecompositionLeftOut: {
+            /** @description Children that were not made, by the node they belong to and the reason. */
+            children?: components["schemas"]["LeftOutChildren"][];
+            /** @description Dependencies that were dropped, at most 100. */
+            dependencies?: components["schemas"]["LeftOutDependency"][];
+            /**
+             * Format: int32
+             * @description How many more dependencies were dropped than are listed.
+             */
+            more_dependencies?: number;
+        };
         /** @description What a decomposition came to. */
         DecompositionResult: {
             /** @description The tasks that it made, in the order of their making. */
             created: number[];
             /** @description Nodes that could not be broken up. */
             failed: components["schemas"]["FailedPart"][];
+            /** @description What was left out of the model's answers. Empty lists in results that were recorded before this field. */
+            left_out?: components["schemas"]["DecompositionLeftOut"];
             /** @description What it did. */
             stats: components["schemas"]["DecompositionStats"];
             /** @enum {string} */
@@ -7968,7 +8106,7 @@ export interface components {
         DecompositionStats: {
             /**
              * Format: int32
-             * @description Children that were left out, for there were too many or they were none.
+             * @description Children that were left out; `left_out` of the result says which and why.
              */
             children_left_out: number;
             /**
@@ -8035,6 +8173,18 @@ export interface components {
             reason?: string | null;
             /** @enum {string} */
             state: "ok" | "research_degraded" | "node_degraded" | "no_decision" | "failed";
+        };
+        /** @description What was deleted. */
+        DeletedAnswer: components["schemas"]["Deployment"] & {
+            /** @description The job. */
+            job_id: string;
+            /** @description The jobs that are gone: this one, then those that were built on it. */
+            jobs: string[];
+            /**
+             * Format: int64
+             * @description How many texts nothing else used; they are gone too.
+             */
+            texts: number;
         };
         /** @description Whose data it is; part of every answer. */
         Deployment: {
@@ -8519,6 +8669,47 @@ export interface components {
          * @enum {string}
          */
         LanguageBody: "en" | "zh";
+        /** @description A child as the model's answer has it. */
+        LeftOutChild: {
+            /** @description Its name; `null`: it has none, or there is no such child. */
+            name?: string | null;
+            /** @description Its place in the answer's list, from 0, or what the answer has instead of one. */
+            place: unknown;
+            /**
+             * Format: int64
+             * @description The task that was made of it; `null`: none was.
+             */
+            task_id?: number | null;
+        };
+        /** @description Children of one node that were not made, for one reason. */
+        LeftOutChildren: {
+            /**
+             * Format: int32
+             * @description How many.
+             */
+            count: number;
+            /**
+             * Format: int64
+             * @description The task they would be children of; `null`: the plan itself.
+             */
+            parent?: number | null;
+            /** @enum {string} */
+            reason: "no_name" | "malformed" | "max_children" | "node_budget" | "failed";
+        };
+        /** @description A dependency between children of one node that was dropped. */
+        LeftOutDependency: {
+            /** @description The child that would wait. */
+            from: components["schemas"]["LeftOutChild"];
+            /**
+             * Format: int64
+             * @description The node's task; `null`: the plan itself.
+             */
+            parent?: number | null;
+            /** @enum {string} */
+            reason: "cycle" | "not_made" | "unknown";
+            /** @description What it would wait for. */
+            to: components["schemas"]["LeftOutChild"];
+        };
         /** @description One line of a budget. */
         LimitBody: {
             /**

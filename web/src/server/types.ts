@@ -56,6 +56,7 @@ export type Trigger = Schemas['TriggerBody']
 export type AgentBody = Schemas['AgentBody']
 export type Queued = Schemas['QueuedAnswer']
 export type Changed = Schemas['ChangedAnswer']
+export type Deleted = Schemas['DeletedAnswer']
 export type StreamedJob = Schemas['StreamedJob']
 export type StreamData = Schemas['StreamData']
 

@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { address, send } from './client'
 import type { ChatSent, NewTask, Plan, PlanJobQueued, Task, TaskChange } from './actions'
-import type { Branch, Changed, Queued, Trigger } from './types'
+import type { Branch, Changed, Deleted, Queued, Trigger } from './types'
 
 export function useStartRun() {
   const client = useQueryClient()
@@ -28,6 +28,15 @@ export function useJobControl(jobId: string) {
     onSettled: changed,
   })
   return { cancel, resume }
+}
+
+/** Deletes a job with its whole record; `true`: with the jobs that were built on it. */
+export function useDeleteJob(jobId: string) {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: (all: boolean) => send<Deleted>('DELETE', address('/jobs/{id}', { id: jobId }, all ? { dependents: true } : {})),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['jobs'] }),
+  })
 }
 
 /** A job that shares this one's past up to a cut. */

@@ -104,11 +104,46 @@ fn faults_are_kept_and_named() {
     check(json!(many), "at most 16 actions");
 }
 
+/// Goal: an action whose kind is not its name's is not done, whatever place the kind is given in, and the answer
+/// names the right one; a kind that is left out is the name's.
+#[test]
+fn a_kind_must_fit_its_name() {
+    let parameters = json!({ "end_date": "2012-10-02" });
+    let check = |kind: Value, name: &str, expected: Option<&str>| {
+        let action = json!({ "kind": kind, "name": name, "parameters": parameters });
+        let reply = of(&json!({ "actions": [action] }).to_string());
+        let (asked, told) = (&reply.actions[0], faults(&reply));
+        assert_eq!(
+            (&*asked.name, asked.kind.as_str()),
+            ("run_simulation", "tool_operation"),
+            "{kind} {name}"
+        );
+        match expected {
+            Some(wrong) => {
+                let sentence = format!("the kind of `run_simulation` is `tool_operation`, not `{wrong}`");
+                assert!(told.iter().any(|fault| fault.starts_with(&sentence)), "{kind} {name}: {told:?}");
+                let fault = asked.fault.as_ref().expect("a fault");
+                assert_eq!(of_text(fault.text(Language::Zh)), Language::Zh);
+            }
+            None => assert_eq!(told, Vec::<String>::new(), "{kind} {name}"),
+        }
+    };
+    check(json!("plan_operation"), "run_simulation", Some("plan_operation"));
+    check(json!("PLAN"), "run_simulation", Some("PLAN"));
+    check(json!(7), "run_simulation", Some("7"));
+    check(json!("tool_operation"), "plan_operation/run_simulation", Some("plan_operation"));
+    check(json!(null), "task_operation/run_simulation", Some("task_operation"));
+    check(json!("tool_operation"), "run_simulation", None);
+    check(json!("tool_operation"), "tool_operation/run_simulation", None);
+    check(json!(null), "run_simulation", None);
+    check(json!(" "), "run_simulation", None);
+}
+
 /// Goal: what is wrong in the writing alone is put right.
 #[test]
 fn small_slips_are_forgiven() {
     let reply = of(&json!({ "actions": [
-        { "kind": "tool_operation", "name": "plan_operation/create_plan", "arguments": { "name": 7, "goal": null }, "order": "2" },
+        { "kind": "plan_operation", "name": "plan_operation/create_plan", "arguments": { "name": 7, "goal": null }, "order": "2" },
         { "name": "run_simulation", "parameters": "{\"end_date\": \"2012-10-02\", \"symbols\": \"AAPL\", \"wait\": \"false\", \"seed\": \"5\"}", "order": 1,
           "blocking": false, "retry_policy": { "max_retries": 99, "backoff_sec": 1e12 } },
     ] }).to_string());

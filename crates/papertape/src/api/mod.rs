@@ -16,6 +16,7 @@ mod compare_traces;
 mod curves;
 mod dataset;
 mod datasets;
+mod delete_job;
 mod desk;
 mod docs;
 mod doctor;
@@ -35,6 +36,7 @@ mod memory;
 mod messages;
 mod metrics;
 mod options;
+mod outlet;
 mod pages;
 mod plan_jobs;
 mod plans;
@@ -101,7 +103,7 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(resume::resume))
         .routes(routes!(branch::branch))
         .routes(routes!(jobs::jobs))
-        .routes(routes!(job::job))
+        .routes(routes!(job::job, delete_job::delete_job))
         .routes(routes!(head::head, head::publish))
         .routes(routes!(curves::curves))
         .routes(routes!(stream::stream))

@@ -2,6 +2,7 @@
 
 use super::error::ApiError;
 use super::extract::{JobPath, Query};
+use super::listen::Endless;
 use super::responses::Read;
 use crate::app::App;
 use crate::streams::{self, OpenStream, StreamReader};
@@ -67,6 +68,7 @@ pub(super) async fn stream(
         }
     };
     let mut response = Body::from_stream(events(reader, open)).into_response();
+    response.extensions_mut().insert(Endless);
     let answer = response.headers_mut();
     answer.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     answer.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));

@@ -42,7 +42,7 @@ pub(super) async fn cancel(common: &Common, config: Config, args: CancelArgs) ->
     }
     match status {
         JobStatus::Cancelled => note!("job {job} is cancelled; `papertape resume {job}` takes it up again"),
-        JobStatus::Running => note!("job {job} stops after the step under way"),
+        JobStatus::Running | JobStatus::Queued => note!("job {job} stops after the step under way"),
         other => bail!("job {job} is {other} already"),
     }
     Ok(ExitCode::SUCCESS)

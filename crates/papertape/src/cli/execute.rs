@@ -10,9 +10,10 @@ use crate::view;
 use anyhow::{Context as _, Result};
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::money::Money;
+use papertape_core::ports::RecordError;
 use papertape_core::record::{DayStatus, JobStatus};
 use papertape_runtime::config::SimulationConfig;
-use papertape_runtime::simulate::Unobserved;
+use papertape_runtime::simulate::{Observer, Unobserved};
 use papertape_runtime::stopping::{StopSignal, Stopper};
 use papertape_store::JobDetails;
 use std::collections::BTreeSet;
@@ -36,10 +37,11 @@ pub(super) async fn to_its_end(app: &App, job: &JobId) -> Result<()> {
         note!("job {id} stops after the step under way; once more stops it at once");
     })?;
     let progress = Progress::new(tracks(app, job).await?);
-    let ended = app.worker.run_job(job, &stopper.signal(), &progress).await?;
-    if ended.is_none() {
-        // Somebody else has it: another worker on the same database, or nobody any more.
-        follow(app, job, &progress, stopper.signal()).await?;
+    while !ran(app, job, &stopper, &progress).await? {
+        // Somebody else has it: another worker on the same database, which may be about to let it go, or nobody.
+        if follow(app, job, &progress, stopper.signal()).await? != JobStatus::Queued {
+            break;
+        }
     }
     drop(progress);
     app.settle().await;
@@ -53,16 +55,28 @@ pub(super) async fn there(server: &Server, common: &Common, job: &JobId) -> Outc
     note!("job {job} runs in the server at {}", server.url());
     let app = way::to_read(server.config.clone()).await?;
     let progress = Progress::new(tracks(&app, job).await?);
-    follow(&app, job, &progress, stopper.signal()).await?;
+    // A queued one is the server's.
+    while follow(&app, job, &progress, stopper.signal()).await? == JobStatus::Queued {}
     drop(progress);
     finish(&app, common, job, Some(server.url())).await
 }
 
+/// Runs a queued job in this process. `false`: somebody else has it, from the beginning or by now.
+async fn ran(app: &App, job: &JobId, stopper: &Stopper, observer: &dyn Observer) -> Result<bool> {
+    match app.worker.run_job(job, &stopper.signal(), observer).await {
+        Ok(ended) => Ok(ended.is_some()),
+        Err(RecordError::LostLease) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Runs a queued job in this process and shows nothing.
 pub(super) async fn quietly(app: &App, job: &JobId, stopper: &Stopper) -> Result<()> {
-    let ended = app.worker.run_job(job, &stopper.signal(), &Unobserved).await?;
-    if ended.is_none() {
-        follow(app, job, &Progress::new(Vec::new()), stopper.signal()).await?;
+    while !ran(app, job, stopper, &Unobserved).await? {
+        let progress = Progress::new(Vec::new());
+        if follow(app, job, &progress, stopper.signal()).await? != JobStatus::Queued {
+            break;
+        }
     }
     app.settle().await;
     Ok(())
@@ -102,17 +116,22 @@ const fn is_over(status: DayStatus) -> bool {
     matches!(status, DayStatus::Completed | DayStatus::Failed)
 }
 
-/// Looks at a job until it has stopped, or this command is told to.
-async fn follow(app: &App, job: &JobId, progress: &Progress, mut stop: StopSignal) -> Result<()> {
+/// Looks at a job until it has stopped, somebody can take it, or this command is told to stop. Gives its status then;
+/// `running` where it goes on without this command.
+async fn follow(app: &App, job: &JobId, progress: &Progress, mut stop: StopSignal) -> Result<JobStatus> {
     loop {
         let Some(details) = app.store.job_details(job).await? else { return Err(no_job(job.as_str())) };
         show(app, &details, progress).await?;
-        if details.job.status.is_stopped() {
-            return Ok(());
+        let status = details.job.status;
+        if status.is_stopped() {
+            return Ok(status);
         }
         tokio::select! {
             () = tokio::time::sleep(LOOK) => {}
-            _ = stop.stopped() => return Ok(()),
+            _ = stop.stopped() => return Ok(JobStatus::Running),
+        }
+        if status == JobStatus::Queued {
+            return Ok(status);
         }
     }
 }

@@ -6,7 +6,7 @@ use super::{Common, Outcome, way};
 use crate::config::Config;
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use papertape_store::FileReport;
+use papertape_store::{FileReport, PortableFiles};
 use serde_json::json;
 use std::process::ExitCode;
 
@@ -36,15 +36,20 @@ struct ActionLogsArgs {
 /// Migrates.
 pub(super) async fn migrate(common: &Common, config: Config, args: MigrateArgs) -> Outcome {
     let MigrateCommand::ActionLogs(ActionLogsArgs { dry_run }) = args.command;
-    let app = match dry_run {
-        true => way::to_read(config).await?,
-        false => way::to_own_alone(config).await?,
+    let reports = match dry_run {
+        // A folder of files that were handed over may have no record yet.
+        true if !way::has_record(&config)? && config.data_dir.is_dir() => {
+            PortableFiles::preview(&config.data_dir).await?
+        }
+        true => way::to_read(config).await?.portable_files().migrate(true).await?,
+        false => {
+            let app = way::to_own_alone(config).await?;
+            let reports = app.portable_files().migrate(false).await?;
+            // What the files then lack, or have too much.
+            app.with_portable_files().settle().await;
+            reports
+        }
     };
-    let reports = app.portable_files().migrate(dry_run).await?;
-    if !dry_run {
-        // What the files then lack, or have too much.
-        app.with_portable_files().settle().await;
-    }
     if common.json {
         json(&json!({ "dry_run": dry_run, "files": reports }))?;
     } else {

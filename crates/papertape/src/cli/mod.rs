@@ -13,6 +13,7 @@ mod cleanup;
 mod completions;
 mod config;
 mod data;
+mod delete;
 mod doctor;
 mod execute;
 mod export;
@@ -116,6 +117,8 @@ enum Command {
     Branch(branch::BranchArgs),
     /// Stop a job after the step under way
     Cancel(cancel::CancelArgs),
+    /// Delete a job with its whole record
+    Delete(delete::DeleteArgs),
     /// Write a job in a form that two runs can be compared by
     Export(export::ExportArgs),
     /// Time a desk's nodes, and compare such timings
@@ -180,6 +183,7 @@ async fn dispatch(cli: Cli, config: Config) -> Outcome {
         Command::Resume(args) => Box::pin(resume::resume(common, config, args)).await,
         Command::Branch(args) => Box::pin(branch::branch(common, config, args)).await,
         Command::Cancel(args) => Box::pin(cancel::cancel(common, config, args)).await,
+        Command::Delete(args) => Box::pin(delete::delete(common, config, args)).await,
         Command::Export(args) => Box::pin(export::export(common, config, args)).await,
         Command::Profile(args) => Box::pin(profile::profile(common, config, args)).await,
         Command::Head(args) => Box::pin(head::head(common, config, args)).await,

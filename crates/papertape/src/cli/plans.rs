@@ -6,13 +6,17 @@ use super::way::{self, Way};
 use super::{Common, Outcome};
 use crate::app::App;
 use crate::config::Config;
-use crate::view::{self, JobResult, TaskSummary, ViewError};
+use crate::view::{self, JobResult, LeftOutChild, LeftOutDependency, TaskSummary, ViewError};
 use anyhow::Result;
 use clap::{Args, Subcommand};
+use papertape_assistant::children::LeftOut;
+use papertape_core::action::Language;
 use papertape_core::id::JobId;
+use papertape_core::json::to_value;
 use papertape_core::plan::{PlanId, PlanWrite};
 use papertape_core::ports::Plans as _;
 use papertape_core::redact::Clean;
+use serde::Deserialize as _;
 use serde_json::json;
 use std::process::ExitCode;
 
@@ -120,8 +124,13 @@ async fn show(common: &Common, config: Config, plan: i64) -> Outcome {
     for job in &jobs.jobs {
         let id = JobId::new(&job.job_id);
         let came = view::job_result(&app, &id, &job.job_type).await.map_err(of_view)?;
-        let came = came.map(|came| format!(": {}", in_short(&came))).unwrap_or_default();
-        say(format_args!("job     {} {}, {}{came}", job.job_id, job.job_type, job.status))?;
+        let line = came.as_ref().map(|came| format!(": {}", in_short(came))).unwrap_or_default();
+        say(format_args!("job     {} {}, {}{line}", job.job_id, job.job_type, job.status))?;
+        if let Some(JobResult::Decomposition(came)) = &came {
+            for dropped in &came.left_out.dependencies {
+                say(dropped_line(dropped))?;
+            }
+        }
     }
     if jobs.next_cursor.is_some() {
         note!("there are more jobs: GET /plans/{plan}/jobs lists them");
@@ -138,10 +147,16 @@ fn in_short(came: &JobResult) -> String {
                 "stopped ({}), {} task(s) made of {} node(s)",
                 came.stopped_reason, stats.nodes_created, stats.nodes_asked
             );
-            for (count, what) in [(stats.children_left_out, "left out"), (stats.nodes_failed, "failed")] {
-                if count > 0 {
-                    text.push_str(&format!(", {count} {what}"));
-                }
+            if stats.children_left_out > 0 {
+                text.push_str(&format!(", {} left out", stats.children_left_out));
+            }
+            let words =
+                LeftOut::deserialize(to_value(&came.left_out)).map(|left_out| left_out.words(Language::En));
+            if let Some(words) = words.ok().filter(|words| !words.is_empty()) {
+                text.push_str(&format!(" ({words})"));
+            }
+            if stats.nodes_failed > 0 {
+                text.push_str(&format!(", {} failed", stats.nodes_failed));
             }
             text
         }
@@ -155,6 +170,17 @@ fn in_short(came: &JobResult) -> String {
             format!("tasks {}{held}", tasks.join(", "))
         }
     }
+}
+
+/// A dependency that a decomposition dropped, in a line.
+fn dropped_line(dropped: &LeftOutDependency) -> String {
+    let child = |child: &LeftOutChild| match (&child.name, child.task_id) {
+        (Some(name), Some(task)) => format!("task {task} `{name}`"),
+        (Some(name), None) => format!("`{name}`"),
+        (None, _) => format!("child {}", child.place),
+    };
+    let (from, to) = (child(&dropped.from), child(&dropped.to));
+    format!("        dropped dependency ({}): {from} after {to}", dropped.reason)
 }
 
 /// A task in a line, as deep as it stands.

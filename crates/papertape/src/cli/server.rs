@@ -81,6 +81,13 @@ impl Server {
         self.send(self.client.delete(self.address_of(path)?), path).await.map(drop)
     }
 
+    /// The same, with a query; gives what is answered.
+    pub(super) async fn delete_with(&self, path: &[&str], query: &[(&str, &str)]) -> Result<Value> {
+        let mut url = self.address_of(path)?;
+        url.query_pairs_mut().extend_pairs(query);
+        self.send(self.client.delete(url), path).await
+    }
+
     fn address_of(&self, path: &[&str]) -> Result<Url> {
         let mut url: Url = self.address.url.parse().context("the server's address cannot be read")?;
         if let Ok(mut segments) = url.path_segments_mut() {

@@ -91,9 +91,14 @@ fn in_use(pid: u32) -> anyhow::Error {
     )
 }
 
-fn there_is_a_record(config: &Config) -> Result<()> {
+/// Is there a record? One on PostgreSQL is made when it is first opened.
+pub(super) fn has_record(config: &Config) -> Result<bool> {
     let file = database_file(&config.data_dir, config.mode);
-    if config.database_url.is_none() && !file.try_exists().with_context(|| file.display().to_string())? {
+    Ok(config.database_url.is_some() || file.try_exists().with_context(|| file.display().to_string())?)
+}
+
+fn there_is_a_record(config: &Config) -> Result<()> {
+    if !has_record(config)? {
         let dir = config.data_dir.display();
         return Err(not_found(format!("there is no record in {dir}; `papertape run --demo` makes one")));
     }

@@ -188,7 +188,8 @@ impl BudgetChange {
     }
 }
 
-/// Puts a stopped job back into the queue, with another budget where one is given.
+/// Puts a stopped job back into the queue, with another budget where one is given. One that is still being cancelled
+/// is running until its worker lets it go, and is queued then.
 ///
 /// # Errors
 /// No such job; one that is completed, or running where its budget is to change; a limit in USD for a
@@ -202,17 +203,19 @@ pub async fn resume(app: &App, job: &JobId, budget: Option<BudgetChange>) -> Res
     if row.config.get("imported_from").is_some() {
         return Err(TriggerError::Conflict(format!("job {job} was imported: there is only its log")));
     }
-    match row.status {
-        JobStatus::Completed => return Err(TriggerError::Conflict(format!("job {job} is completed"))),
-        JobStatus::Queued | JobStatus::Running => return Ok(row.status),
-        JobStatus::Partial | JobStatus::Failed | JobStatus::Cancelled => {}
-    }
+    // Whatever it was a moment ago: the record decides, so that a cancel and a resume never overwrite each other.
     app.store.requeue(job).await.map_err(|error| match error {
         RecordError::Busy(_) => TriggerError::Conflict(error.to_string()),
         other => anyhow::Error::from(other).into(),
     })?;
     app.ring();
-    Ok(JobStatus::Queued)
+    let row = app.store.job(job).await.map_err(anyhow::Error::from)?;
+    match row.map(|row| row.status) {
+        None => Err(TriggerError::NotFound(job.to_string())),
+        Some(JobStatus::Completed) => Err(TriggerError::Conflict(format!("job {job} is completed"))),
+        // It may have begun, and even ended, since.
+        Some(status) => Ok(status),
+    }
 }
 
 /// Gives a stopped or waiting job another budget; resuming it then goes on where the old one ended it.

@@ -31,6 +31,61 @@ pub struct DecompositionResult {
     pub created: Vec<i64>,
     /// Nodes that could not be broken up.
     pub failed: Vec<FailedPart>,
+    /// What was left out of the model's answers. Empty lists in results that were recorded before this field.
+    #[serde(default)]
+    pub left_out: DecompositionLeftOut,
+}
+
+/// What a decomposition left out of the model's answers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DecompositionLeftOut {
+    /// Children that were not made, by the node they belong to and the reason.
+    #[serde(default)]
+    pub children: Vec<LeftOutChildren>,
+    /// Dependencies that were dropped, at most 100.
+    #[serde(default)]
+    pub dependencies: Vec<LeftOutDependency>,
+    /// How many more dependencies were dropped than are listed.
+    #[serde(default)]
+    pub more_dependencies: u32,
+}
+
+/// Children of one node that were not made, for one reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LeftOutChildren {
+    /// The task they would be children of; `null`: the plan itself.
+    pub parent: Option<i64>,
+    /// Why: `no_name`, `malformed`, `max_children`, `node_budget` or `failed` (see `failed` of the result).
+    #[schema(schema_with = vocabulary::child_reason)]
+    pub reason: String,
+    /// How many.
+    pub count: u32,
+}
+
+/// A dependency between children of one node that was dropped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LeftOutDependency {
+    /// The node's task; `null`: the plan itself.
+    pub parent: Option<i64>,
+    /// The child that would wait.
+    pub from: LeftOutChild,
+    /// What it would wait for.
+    pub to: LeftOutChild,
+    /// Why: `cycle` (with the dependencies before it, it would close one), `not_made` (that child was left out) or
+    /// `unknown` (there is no such child).
+    #[schema(schema_with = vocabulary::dependency_reason)]
+    pub reason: String,
+}
+
+/// A child as the model's answer has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LeftOutChild {
+    /// Its place in the answer's list, from 0, or what the answer has instead of one.
+    pub place: serde_json::Value,
+    /// Its name; `null`: it has none, or there is no such child.
+    pub name: Option<String>,
+    /// The task that was made of it; `null`: none was.
+    pub task_id: Option<i64>,
 }
 
 /// What a decomposition did.
@@ -46,7 +101,7 @@ pub struct DecompositionStats {
     pub nodes_failed: u32,
     /// The deepest level below the beginning that a task was made at.
     pub depth_reached: u32,
-    /// Children that were left out, for there were too many or they were none.
+    /// Children that were left out; `left_out` of the result says which and why.
     pub children_left_out: u32,
 }
 

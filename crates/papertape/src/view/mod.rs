@@ -54,7 +54,8 @@ pub use facts::{
 pub use heads::{HeadAnswer, head_answer};
 pub use health::{HealthAnswer, HealthState, health};
 pub use job_result::{
-    DecompositionResult, DecompositionStats, ExecutionResult, FailedPart, JobResult, job_result,
+    DecompositionLeftOut, DecompositionResult, DecompositionStats, ExecutionResult, FailedPart, JobResult,
+    LeftOutChild, LeftOutChildren, LeftOutDependency, job_result,
 };
 pub use jobs::{
     AgentSummary, BranchPoint, ContinuesFrom, DatasetSummary, DayDetail, JobAnswer, JobSummary, JobsAnswer,

@@ -86,6 +86,18 @@ pub fn stopped_reason() -> Object {
     words(&["completed", "max_depth", "node_budget", "failed"])
 }
 
+/// Why a decomposition did not make a child.
+#[must_use]
+pub fn child_reason() -> Object {
+    words(&["no_name", "malformed", "max_children", "node_budget", "failed"])
+}
+
+/// Why a decomposition dropped a dependency.
+#[must_use]
+pub fn dependency_reason() -> Object {
+    words(&["cycle", "not_made", "unknown"])
+}
+
 /// Who speaks.
 #[must_use]
 pub fn role() -> Object {

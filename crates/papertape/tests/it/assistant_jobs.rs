@@ -131,6 +131,27 @@ async fn a_failed_simulation_is_run_again() {
     assert_eq!(statuses, ["failed", "completed"], "{runs:#?}");
     let message = done["metadata"]["actions_summary"][0]["message"].as_str().expect("a message");
     assert!(message.contains(runs[1]["job_id"].as_str().expect("an id")), "{message}");
+    // The attempt that failed stands in the log, once and in its place.
+    let turn = done["metadata"]["job_id"].as_str().expect("a job");
+    let logs = desk.world.good(&format!("/jobs/{turn}")).await["logs"].clone();
+    let rows: Vec<&Value> = logs.as_array().expect("rows").iter().collect();
+    let sequences: Vec<i64> = rows.iter().filter_map(|row| row["sequence"].as_i64()).collect();
+    assert_eq!(sequences, (1..=rows.len() as i64).collect::<Vec<_>>(), "without gaps");
+    let of_run: Vec<(&str, i64)> = rows
+        .iter()
+        .filter(|row| row["action_name"] == "run_simulation")
+        .map(|row| {
+            let attempt = row["details"]["attempt"]["number"].as_i64();
+            (row["status"].as_str().expect("a status"), attempt.unwrap_or_default())
+        })
+        .collect();
+    assert_eq!(of_run, [("running", 0), ("running", 1), ("completed", 0)], "{logs:#}");
+    let attempt = rows.iter().find(|row| row["details"]["attempt"].is_object()).expect("a row");
+    let details = &attempt["details"]["attempt"];
+    assert_eq!((&details["max_attempts"], &details["pause_sec"]), (&json!(3), &json!(0.0)), "{details}");
+    let failed = runs[0]["job_id"].as_str().expect("an id");
+    assert!(details["error"].as_str().is_some_and(|error| error.contains(failed)), "{details}");
+    assert!(attempt["message"].as_str().is_some_and(|words| words.contains("1")), "{attempt:#}");
     desk.stop().await;
 }
 
@@ -160,6 +181,12 @@ async fn a_cancelled_simulation_is_not_run_again() {
     let ids: Vec<&str> = runs.iter().filter_map(|run| run["job_id"].as_str()).collect();
     assert_eq!(ids, [slow.as_str(), run.as_str()], "{runs:#?}");
     assert_eq!(runs[1]["status"], "cancelled");
+    // The turn goes on and reports it.
+    let found = desk.world.good(&format!("/jobs/{turn}")).await;
+    assert_eq!(found["job"]["status"], "completed", "{found:#}");
+    let told = &found["actions_summary"][0];
+    assert_eq!((&told["name"], &told["success"]), (&json!("run_simulation"), &json!(false)), "{told:#}");
+    assert!(told["message"].as_str().is_some_and(|words| words.contains("cancelled")), "{told:#}");
     server.release();
     desk.stop().await;
 }
@@ -465,6 +492,9 @@ async fn a_decomposition_says_why_it_stopped() {
         "depth_reached": 1, "children_left_out": 1 });
     assert_eq!(result["stats"], stats);
     assert_eq!((result["created"].as_array().map(Vec::len), &result["failed"]), (Some(3), &json!([])));
+    let left_out = json!({ "children": [{ "parent": null, "reason": "max_children", "count": 1 }],
+        "dependencies": [], "more_dependencies": 0 });
+    assert_eq!(result["left_out"], left_out);
     assert_eq!(&world.good(&format!("/jobs/{job}")).await["result"], result);
 }
 

@@ -5,7 +5,7 @@ use papertape_core::ports::Clock as _;
 use papertape_testkit::clock::FakeClock;
 use rusqlite::Connection;
 use rustix::process::Signal;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Goal: a run says in its log that it began and how it ended, and the log stands in the portable file when
 /// the command has ended.
@@ -144,4 +144,103 @@ fn older_files_are_migrated() {
         failed.out.contains("the day before") && failed.err.contains("1 left as they are"),
         "{failed:#?}"
     );
+}
+
+// Goal: a folder that holds only files of plans, without a record, is previewed: whatever form and journal the files
+// have, the report is that of the migration that follows, and nothing in the folder changes, not even a time.
+#[test]
+fn a_bare_folder_is_previewed_and_stays_as_it_is() {
+    let tool = Tool::new();
+    tool.job(&SHORT);
+    let bare = Tool::new();
+    let plans = bare.path("data/plans");
+    std::fs::create_dir_all(&plans).expect("makes it");
+    std::fs::copy(tool.path("data/system_jobs.sqlite"), bare.path("data/system_jobs.sqlite"))
+        .expect("copies");
+    let old =
+        "CREATE TABLE plan_job_index (job_id TEXT, plan_id INTEGER); INSERT INTO plan_job_index VALUES ";
+    let write = |path: &std::path::Path, sql: &str| {
+        let file = Connection::open(path).expect("makes it");
+        file.execute_batch(sql).expect("makes the tables");
+        file
+    };
+    drop(write(&plans.join("plan_4.sqlite"), &format!("{old} ('rollback', 4)")));
+    // As a process that was killed leaves it: what is in its log is not in the file.
+    let with_log = bare.path("data/with_log.sqlite");
+    let sql = format!("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; {old} ('logged', 5)");
+    let open = write(&with_log, &sql);
+    for end in ["", "-wal"] {
+        let from = bare.path(&format!("data/with_log.sqlite{end}"));
+        std::fs::copy(from, plans.join(format!("plan_5.sqlite{end}"))).expect("copies");
+    }
+    drop(open);
+    std::fs::remove_file(with_log).expect("removes");
+    std::fs::write(plans.join("plan_6.sqlite"), "this is not a database, whatever its name says")
+        .expect("writes");
+
+    fn listing(dir: &std::path::Path, found: &mut Vec<(String, Vec<u8>, std::time::SystemTime)>) {
+        for entry in std::fs::read_dir(dir).expect("reads") {
+            let entry = entry.expect("reads");
+            let (path, meta) = (entry.path(), entry.metadata().expect("reads"));
+            let bytes = if meta.is_dir() { Vec::new() } else { std::fs::read(&path).expect("reads") };
+            found.push((path.display().to_string(), bytes, meta.modified().expect("a time")));
+            if meta.is_dir() {
+                listing(&path, found);
+            }
+        }
+        found.sort();
+    }
+    let all = || {
+        let mut found = Vec::new();
+        listing(&bare.path("data"), &mut found);
+        found
+    };
+    let before = all();
+    let seen = bare.ends(&["migrate", "action-logs", "--dry-run"], 1);
+    assert!(
+        seen.err.contains("4 file(s): 3 would be brought up or taken in, 1 left as they are"),
+        "{seen:#?}"
+    );
+    let preview = bare.ends(&["migrate", "action-logs", "--dry-run", "--json"], 1);
+    assert!(all() == before, "a dry run changes nothing");
+    let done = bare.ends(&["migrate", "action-logs", "--json"], 1);
+    let counts = |out: &str| {
+        let told: Value = serde_json::from_str(out).expect("JSON");
+        let of = |file: &Value| [file["form"].clone(), file["jobs_imported"].clone()];
+        told["files"].as_array().expect("files").iter().map(of).collect::<Vec<_>>()
+    };
+    let expected = [json!([2, 1]), json!([0, 1]), json!([0, 1]), json!([null, 0])];
+    assert_eq!(json!(counts(&preview.out)), json!(expected), "{preview:#?}");
+    assert_eq!(counts(&done.out), counts(&preview.out), "{done:#?}");
+    let nothing = Tool::new();
+    nothing.ends(&["migrate", "action-logs", "--dry-run"], 4);
+    assert!(!nothing.path("data").exists());
+}
+
+// Goal: a job is deleted on the command line once that is confirmed, with its rows in the portable file, and with those
+// that were built on it only where that is asked for.
+#[test]
+fn a_job_is_deleted_once_it_is_confirmed() {
+    let tool = Tool::new();
+    let job = tool.job(&SHORT);
+    let branch = tool.job(&["branch", &job, "--date", "2012-10-03"]);
+    let refused = tool.ends(&["delete", &job, "--yes"], 1);
+    assert!(refused.err.contains(&format!("1 job(s) were built on job {job}: {branch}")), "{refused:#?}");
+    let asked = tool.ends(&["delete", &job, "--with-dependents"], 2);
+    assert!(asked.err.contains("--yes deletes it") && asked.err.contains(&branch), "{asked:#?}");
+    tool.ends(&["delete", "none-of-it", "--yes"], 4);
+    let file = Connection::open(tool.path("data/system_jobs.sqlite")).expect("opens");
+    let rows = || -> i64 {
+        file.query_row("SELECT count(*) FROM plan_action_logs", [], |row| row.get(0)).expect("reads")
+    };
+    assert_eq!(rows(), 4);
+    let deleted = tool.json(&["delete", &branch[branch.len() - 8..], "--yes"]);
+    assert_eq!(deleted["jobs"], json!([branch]), "{deleted}");
+    tool.ends(&["actions", &branch], 4);
+    assert_eq!(rows(), 2);
+    tool.ok(&["verify", &job]);
+    tool.ok(&["replay", &job]);
+    let deleted = tool.json(&["delete", "latest", "--yes", "--with-dependents"]);
+    assert_eq!(deleted["jobs"], json!([job]), "{deleted}");
+    assert_eq!(rows(), 0);
 }

@@ -1,13 +1,14 @@
 //! The assistant is killed at every point at which a crash can matter, taken up again by another process,
 //! and ends as if nothing had happened: nothing is done twice, nothing is lost.
 
-use crate::crash_support::{Desk, Place, SCRIPTED, export, faulty, run, same};
+use crate::crash_support::{Desk, Mind, Place, SCRIPTED, export, faulty, run, same};
 use futures::{FutureExt as _, StreamExt as _};
 use papertape::app::App;
 use papertape::assistant::{Asked, ask, decompose, execute};
 use papertape_assistant::settings::{Decompose, Execute, Limits};
 use papertape_core::action::Language;
 use papertape_core::id::JobId;
+use papertape_core::message::ModelName;
 use papertape_core::page::PageRequest;
 use papertape_core::plan::{NewPlan, NewTask, PlanId, PlanWrite, TaskId, TaskWrite};
 use papertape_core::ports::{ActionLog as _, BoxFuture, Plans as _, Queue, RecordError};
@@ -19,6 +20,7 @@ use papertape_runtime::stopping::{StopReason, Stopper};
 use papertape_runtime::worker::{Worker, WorkerOptions};
 use papertape_store::Store;
 use papertape_testkit::fault::FaultPoints;
+use papertape_testkit::model_server::ScriptedAnswer;
 use papertape_testkit::postgres;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -376,4 +378,72 @@ async fn postgres_assistant_survives_a_kill() {
     };
     let every: Vec<usize> = (0..points.len()).step_by(5).collect();
     futures::stream::iter(every).map(hold).buffer_unordered(SIDE_BY_SIDE).collect::<Vec<()>>().await;
+}
+
+/// Asks for one action that fails at every attempt, then says that it is done.
+fn retrying(body: &Value) -> ScriptedAnswer {
+    let actions = match body.to_string().contains("there is no plan 99") {
+        true => json!([]),
+        false => json!([{ "kind": "task_operation", "name": "show_tasks", "parameters": { "plan_id": 99 },
+            "retry_policy": { "max_retries": 2, "backoff_sec": 0 } }]),
+    };
+    ScriptedAnswer::text(json!({ "llm_reply": { "message": "." }, "actions": actions }).to_string())
+}
+
+/// Each attempt of the action in the log, by its number, and the action's end.
+async fn attempts(app: &App, job: &JobId) -> (Vec<i64>, usize) {
+    let rows = app.store.action_log(job).await.expect("reads");
+    let sequences: Vec<i64> = rows.iter().map(|row| row.sequence).collect();
+    assert_eq!(sequences, (1..).take(rows.len()).collect::<Vec<i64>>(), "the log has no gaps");
+    let of_action = || rows.iter().map(|row| &row.row).filter(|row| row.name == "show_tasks");
+    let number = |details: &Value| details["attempt"]["number"].as_i64();
+    let numbers = of_action().filter_map(|row| row.details.as_ref().and_then(number)).collect();
+    (numbers, of_action().filter(|row| row.status.success() == Some(false)).count())
+}
+
+/// Goal: failed attempts of an action are in the log once each, in their order, wherever a kill falls; the action ends
+/// once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn attempts_in_the_log_survive_a_kill_at_every_point() {
+    let template = Desk::thinking(Mind { answer: retrying, late: None }).await;
+    let job = {
+        let app = template.app().await;
+        let asked = Asked { message: "Show it".to_owned(), language: Some(Language::En), ..Asked::default() };
+        let job = ask(&app, asked).await.expect("it is taken").assistant.job_id.expect("a job");
+        let row = Queue::job(&app.store, &job).await.expect("reads").expect("is there");
+        let mut config = row.config;
+        let model: ModelName = "test::scripted".parse().expect("a model");
+        config["settings"]["speaker"]["model"] = papertape_core::json::to_value(&model);
+        config["settings"]["speaker"]["house_version"] = Value::Null;
+        assert!(app.store.reconfigure(&job, config, row.fingerprint).await.expect("writes"));
+        job
+    };
+    let (template, job) = (&template, &job);
+    let points = {
+        let app = template.copy().await;
+        let app = app.app().await;
+        let points = FaultPoints::counting();
+        run_beside(&app, job, Some(&points)).await.expect("it can be claimed");
+        assert_eq!(attempts(&app, job).await, (vec![1, 2], 1));
+        points.passed()
+    };
+    let hold = |at: usize| async move {
+        let desk = template.copy().await;
+        desk.run_and_kill(job, at).await;
+        let app = desk.app().await;
+        if !Queue::job(&app.store, job).await.expect("reads").expect("is there").status.is_stopped() {
+            while run_beside(&app, job, None).await.is_none() {}
+        }
+        let (numbers, ends) = attempts(&app, job).await;
+        // An attempt that the kill has broken off did not fail: it is followed by as many as the first one.
+        let is_in_order = numbers.windows(2).all(|two| two[0] < two[1]);
+        assert!(is_in_order && (2..=4).contains(&numbers.len()), "killed at point {at}: {numbers:?}");
+        assert_eq!(ends, 1, "killed at point {at}");
+    };
+    futures::stream::iter(0..points.len())
+        .map(hold)
+        .buffer_unordered(SIDE_BY_SIDE)
+        .collect::<Vec<()>>()
+        .await;
+    assert!(points.len() > 10, "{} points", points.len());
 }

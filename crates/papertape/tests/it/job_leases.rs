@@ -15,7 +15,7 @@ use papertape_runtime::services::Services;
 use papertape_runtime::simulate::Unobserved;
 use papertape_runtime::stopping::{StopReason, Stopper};
 use papertape_testkit::clock::FakeClock;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Notify;
 
@@ -58,6 +58,54 @@ async fn a_worker_that_lost_its_lease_writes_nothing_more() {
     same(&expected, &export(&app.store, &job).await, "after the first worker's answers");
     assert_eq!(app.store.interrupted_attempts(&job).await.expect("counts"), 2);
     assert_eq!(desk.server.repeats(), 2, "the two calls that were under way");
+}
+
+/// What a test's thread logs.
+#[derive(Clone, Default)]
+struct Logged(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Logged {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().expect("a lock").extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Goal: a worker whose job another one has taken says so, without a warning or an error, and ends cleanly.
+#[tokio::test]
+async fn a_lost_lease_is_not_an_error() {
+    let desk = Desk::new().await;
+    let app = desk.app().await;
+    let job = queue(&app, forgetful(3)).await;
+    desk.hold(2);
+    // As above: it does not see by itself that the lease is gone.
+    let first = Services {
+        queue: Arc::new(BriefLeases(Arc::clone(&app.services.queue))),
+        clock: Arc::new(FakeClock::new()),
+        ..app.services.clone()
+    };
+    let logged = Logged::default();
+    let writer = logged.clone();
+    let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).with_ansi(false).finish();
+    // All tasks of this test run on its one thread.
+    let guard = tracing::subscriber::set_default(subscriber);
+    let stopper = Stopper::default();
+    let (working, signal) = (worker(&first), stopper.signal());
+    let serving = tokio::spawn(async move { working.serve(signal).await });
+    desk.server.request(2).await;
+    completed(&run(&app.services, &job).await.expect("the lease has run out"));
+    desk.server.release();
+    stopper.stop(StopReason::Shutdown);
+    serving.await.expect("it ends");
+    drop(guard);
+    let logged = String::from_utf8(logged.0.lock().expect("a lock").clone()).expect("a text");
+    assert!(logged.contains("lease lost: another worker has the job"), "{logged}");
+    assert!(!logged.contains("ERROR") && !logged.contains("WARN"), "{logged}");
+    assert_eq!(app.store.job(&job).await.expect("reads").expect("is there").crashes, 0);
 }
 
 /// On a file of one owner, a new owner takes a job over at once: nobody else can have it.

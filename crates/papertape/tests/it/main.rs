@@ -58,6 +58,7 @@ mod import_ai_trader;
 mod import_support;
 mod job_budgets;
 mod job_calls;
+mod job_edges;
 mod job_leases;
 mod job_markets;
 mod job_states;

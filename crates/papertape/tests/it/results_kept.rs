@@ -85,7 +85,8 @@ async fn which_jobs_count_is_asked_each_time() {
     assert_eq!(closes(&agreed(&world, &format!("/results?job_id={next}")).await, 1), 2, "the job's own days");
 
     let gone = JobId::new(&next);
-    assert!(world.app.store.delete_job(&gone).await.expect("deletes"));
+    let deleted = world.app.store.delete_job(&gone, false).await.expect("deletes");
+    assert!(matches!(deleted, papertape_store::Deletion::Deleted(_)), "{deleted:?}");
     assert_eq!(agreed(&world, newest).await["results"][1]["job_id"], replaced.as_str());
     assert_eq!(world.get(&format!("/results?job_id={next}")).await.status, 404);
 }

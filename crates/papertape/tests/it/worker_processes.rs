@@ -81,7 +81,7 @@ async fn crash_postgres_three_workers_share_two_hundred_jobs() {
         .with("PAPERTAPE_WORKER__LEASE_SECS", "3600")
         .with("PAPERTAPE_WORKER__POLL_MS", "20")
         // What is not read here must not fill the pipe.
-        .with("PAPERTAPE_LOG", "error");
+        .with("PAPERTAPE_LOG", "error,papertape_runtime::leases=info");
     desk.hold(2 * AT_ONCE);
     let killed = worker(&tool);
     desk.server.request(AT_ONCE).await;
@@ -106,8 +106,9 @@ async fn crash_postgres_three_workers_share_two_hundred_jobs() {
     desk.server.release();
     let stands = tokio::task::spawn_blocking(move || {
         for _ in 0..AT_ONCE {
-            let line = stands.until("job could not be ended");
-            assert!(line.contains("the job's lease was lost"), "{line}");
+            // Not an error: somebody else has the job.
+            let line = stands.until("lease lost: another worker has the job");
+            assert!(line.contains("INFO"), "{line}");
         }
         stands
     });

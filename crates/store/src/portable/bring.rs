@@ -4,6 +4,7 @@
 use super::file::{Filed, PortableFile};
 use super::forms;
 use super::import::Imported;
+use super::source::Source;
 use super::{files_in, path_of};
 use crate::error::StoreError;
 use crate::migrate::back_up;
@@ -76,12 +77,35 @@ impl PortableFiles {
     /// # Errors
     /// A folder that cannot be read; the record's.
     pub async fn migrate(&self, dry_run: bool) -> Result<Vec<FileReport>, StoreError> {
-        let record = self.store.identity().await?;
-        let files = files_in(&self.dir).map_err(|error| StoreError::file(&self.dir, &error))?;
+        let known = Some((&self.store, self.store.identity().await?));
+        let into = (!dry_run).then_some(self);
+        Migration { known, into }.of_all(&self.dir).await
+    }
+
+    /// What [`Self::migrate`] would do with a folder's files in a new record. Changes nothing.
+    ///
+    /// # Errors
+    /// A folder that cannot be read.
+    pub async fn preview(dir: &Path) -> Result<Vec<FileReport>, StoreError> {
+        Migration { known: None, into: None }.of_all(dir).await
+    }
+}
+
+/// Goes through a folder's files.
+struct Migration<'a> {
+    /// The record that knows jobs already, with its name; `None`: there is none yet.
+    known: Option<(&'a Store, String)>,
+    /// Where jobs are taken in and files are brought up; `None`: nothing is changed.
+    into: Option<&'a PortableFiles>,
+}
+
+impl Migration<'_> {
+    async fn of_all(&self, dir: &Path) -> Result<Vec<FileReport>, StoreError> {
+        let files = files_in(dir).map_err(|error| StoreError::file(dir, &error))?;
         let mut reports = Vec::new();
         for (plan, path) in files {
             let mut report = FileReport { path, ..FileReport::default() };
-            match self.bring(&record, plan, &mut report, dry_run).await {
+            match self.bring(plan, &mut report).await {
                 Err(error) => {
                     tracing::warn!(file = %report.path.display(), error = %error, "a portable file is left as it is");
                     report.error = Some(error.to_string());
@@ -97,21 +121,21 @@ impl PortableFiles {
         Ok(reports)
     }
 
-    async fn bring(
-        &self,
-        record: &str,
-        plan: Option<PlanId>,
-        report: &mut FileReport,
-        dry_run: bool,
-    ) -> Result<(), StoreError> {
-        let path = report.path.clone();
-        let brought = blocking(move || bring_form(&path, dry_run)).await?;
+    async fn bring(&self, plan: Option<PlanId>, report: &mut FileReport) -> Result<(), StoreError> {
+        let (path, dry_run) = (report.path.clone(), self.into.is_none());
+        let source =
+            blocking(move || if dry_run { Source::copy(&path) } else { Ok(Source::in_place(&path)) });
+        let source = Arc::new(source.await?);
+        let opened = Arc::clone(&source);
+        let brought = blocking(move || bring_form(&opened, dry_run)).await?;
         report.form = brought.form;
         report.migrated = brought.is_older;
         report.backup = brought.backup;
         let mut unknown = Vec::new();
+        let record = self.known.as_ref().map(|(_, identity)| identity.as_str());
         for Filed { index, record: of } in brought.jobs {
-            if of.as_deref() != Some(record) && !self.knows(&index.job).await? {
+            let is_own = of.is_some() && of.as_deref() == record;
+            if !is_own && !self.knows(&index.job).await? {
                 unknown.push(index);
             }
         }
@@ -132,10 +156,10 @@ impl PortableFiles {
         }));
         // An older form that is not brought up now cannot be read yet.
         if !(dry_run && brought.is_older) {
-            unknown = self.readable(&report.path, unknown, &mut left_out).await?;
+            unknown = self.readable(&source, unknown, &mut left_out).await?;
         }
         if !unknown.is_empty() {
-            self.take_all_in(plan, unknown, report, &mut left_out, dry_run).await?;
+            self.take_all_in(plan, unknown, report, &mut left_out).await?;
         }
         report.error = told(&left_out);
         Ok(())
@@ -144,13 +168,13 @@ impl PortableFiles {
     /// Those whose rows can be read. One that cannot keeps none of the others out.
     async fn readable(
         &self,
-        path: &Path,
+        source: &Arc<Source>,
         jobs: Vec<PlanJob>,
         left_out: &mut Vec<String>,
     ) -> Result<Vec<PlanJob>, StoreError> {
-        let path = path.to_owned();
+        let source = Arc::clone(source);
         let look = move || {
-            let file = PortableFile::open(&path)?;
+            let file = source.open()?;
             // They are read again when their turn comes: a file may be larger than the memory.
             let read = |job: PlanJob| (file.rows(&job.job).err(), job);
             Ok(jobs.into_iter().map(read).collect::<Vec<_>>())
@@ -172,10 +196,9 @@ impl PortableFiles {
         jobs: Vec<PlanJob>,
         report: &mut FileReport,
         left_out: &mut Vec<String>,
-        dry_run: bool,
     ) -> Result<(), StoreError> {
         let mut made = None;
-        if !dry_run && report.backup.is_none() {
+        if self.into.is_some() && report.backup.is_none() {
             let path = report.path.clone();
             made = Some(blocking(move || copy(&path)).await?);
             report.backup.clone_from(&made);
@@ -188,7 +211,7 @@ impl PortableFiles {
             // The file's name says whose it is.
             let index = PlanJob { plan, ..index };
             let job = index.job.clone();
-            if let Err(error) = self.take_in(index, report, dry_run).await {
+            if let Err(error) = self.take_in(index, report).await {
                 left_out.push(format!("the job {job} cannot be taken in: {error}"));
             }
         }
@@ -200,24 +223,19 @@ impl PortableFiles {
         Ok(())
     }
 
-    async fn take_in(
-        &self,
-        index: PlanJob,
-        report: &mut FileReport,
-        dry_run: bool,
-    ) -> Result<(), StoreError> {
+    async fn take_in(&self, index: PlanJob, report: &mut FileReport) -> Result<(), StoreError> {
         let job = index.job.clone();
-        if dry_run {
+        let Some(into) = self.into else {
             report.jobs_imported += 1;
             report.rows_imported += usize::try_from(index.rows_kept).unwrap_or_default();
             return Ok(());
-        }
+        };
         let path = report.path.clone();
         let rows = blocking(move || PortableFile::open(&path)?.rows(&job)).await?;
         let from = report.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let imported = Imported::new(&self.redactor, index, rows, from);
+        let imported = Imported::new(&into.redactor, index, rows, from);
         let rows = imported.len();
-        if self.store.import_job(imported).await? {
+        if into.store.import_job(imported).await? {
             report.jobs_imported += 1;
             report.rows_imported += rows;
         }
@@ -225,7 +243,8 @@ impl PortableFiles {
     }
 
     async fn knows(&self, job: &JobId) -> Result<bool, StoreError> {
-        let found = self.store.plan_job(job).await;
+        let Some((store, _)) = &self.known else { return Ok(false) };
+        let found = store.plan_job(job).await;
         Ok(found.map_err(|error| StoreError::Database(error.to_string()))?.is_some())
     }
 }
@@ -255,8 +274,9 @@ struct Brought {
     without_index: Vec<(JobId, u64)>,
 }
 
-fn bring_form(path: &Path, dry_run: bool) -> Result<Brought, StoreError> {
-    let mut file = PortableFile::open(path)?;
+fn bring_form(source: &Source, dry_run: bool) -> Result<Brought, StoreError> {
+    let mut file = source.open()?;
+    let path = source.path();
     let form = file.form()?;
     forms::check(path, form)?;
     let is_older = form.is_some_and(|form| form < forms::FORM);

@@ -81,6 +81,13 @@ impl PortableFile {
         Ok(Self { connection, path: path.to_owned() })
     }
 
+    /// Opens a copy of a file; errors name the file.
+    pub(super) fn open_copy(copy: &Path, path: &Path) -> Result<Self, StoreError> {
+        let mut file = Self::open(copy)?;
+        path.clone_into(&mut file.path);
+        Ok(file)
+    }
+
     /// Opens a file for writing rows; makes it where it is not there. One of an older form is refused.
     pub(super) fn for_rows(path: &Path) -> Result<Self, StoreError> {
         if let Some(folder) = path.parent() {

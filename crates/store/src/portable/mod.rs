@@ -11,6 +11,7 @@ mod file;
 mod forms;
 mod import;
 mod project;
+mod source;
 
 pub use bring::{FileReport, PortableFiles};
 pub use project::Projector;

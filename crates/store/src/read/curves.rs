@@ -56,7 +56,7 @@ impl Store {
         self.read(move |db| {
             let id = id.clone();
             async move {
-                let sql = format!("SELECT {JOB}, cancel_requested FROM jobs WHERE job_id = $1");
+                let sql = format!("SELECT {JOB}, CASE WHEN cancel_requested = 1 THEN 1 ELSE 0 END FROM jobs WHERE job_id = $1");
                 let Some(mut row) = db.row(&sql, params![&id]).await? else { return Ok(None) };
                 let (job, cancel_requested) = (read_job(&mut row)?, row.get()?);
                 let sql =

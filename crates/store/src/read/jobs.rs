@@ -5,7 +5,6 @@ use super::by_key;
 use super::page::{List, Page, PageRequest, number, word};
 use crate::db::{Db, Statement};
 use crate::error::StoreError;
-use crate::lineage;
 use crate::queue::{JOB, read_job};
 use crate::store::Store;
 use crate::value::{Row, Value, params};
@@ -184,25 +183,6 @@ impl Store {
         })
         .await
     }
-
-    /// Deletes a job with all that hangs on it; texts stay, since others may share them. A worker that
-    /// still runs it loses its lease. `false` where there is none.
-    ///
-    /// # Errors
-    /// A database that fails.
-    pub async fn delete_job(&self, job: &JobId) -> Result<bool, StoreError> {
-        let job = job.clone();
-        self.write(move |db| {
-            let job = job.clone();
-            async move {
-                let deleted = db.execute("DELETE FROM jobs WHERE job_id = $1", params![&job]).await?;
-                lineage::reinstate(db).await?;
-                Ok(deleted > 0)
-            }
-            .boxed()
-        })
-        .await
-    }
 }
 
 async fn jobs(
@@ -314,7 +294,8 @@ fn read_used(row: &mut Row) -> Result<Used, StoreError> {
 }
 
 async fn job_details(db: &mut dyn Db, id: &JobId) -> Result<Option<JobDetails>, StoreError> {
-    let sql = format!("SELECT {JOB}, cancel_requested FROM jobs WHERE job_id = $1");
+    let sql =
+        format!("SELECT {JOB}, CASE WHEN cancel_requested = 1 THEN 1 ELSE 0 END FROM jobs WHERE job_id = $1");
     let Some(mut row) = db.row(&sql, params![id]).await? else {
         return Ok(None);
     };

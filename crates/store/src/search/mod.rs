@@ -44,6 +44,18 @@ pub(crate) async fn index(db: &mut dyn Db, text_id: i64) -> Result<(), StoreErro
     Ok(())
 }
 
+/// Takes a text that is about to go out of SQLite's index. PostgreSQL's goes by itself.
+pub(crate) async fn forget(db: &mut dyn Db, text_id: i64, body: &str) -> Result<(), StoreError> {
+    db.execute("DELETE FROM texts_to_index WHERE text_id = $1", params![text_id]).await?;
+    let known = db.row("SELECT rowid FROM text_search WHERE rowid = $1", params![text_id]).await?;
+    if known.is_some() {
+        // An index without content of its own has to be told what it had.
+        let sql = "INSERT INTO text_search (text_search, rowid, words) VALUES ('delete', $1, $2)";
+        db.execute(sql, params![text_id, words::indexed(body).join(" ")]).await?;
+    }
+    Ok(())
+}
+
 /// So many matching texts are rare, or one of so many where there are fewer in all; but some always are.
 const RARE: i64 = 20_000;
 const RARE_OF: i64 = 50;

@@ -30,7 +30,7 @@ const NAMES: [&str; 40] = [
 ];
 
 /// The file's path with something added to its name.
-pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)

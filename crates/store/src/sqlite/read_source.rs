@@ -38,7 +38,11 @@ impl ReadSource {
         match probe(&open_read_only(path)?) {
             Ok(()) => Ok(Self::shared(path)),
             Err(error) if !is_unwritable(&error) => Err(error.into()),
-            Err(_) if has_frames(path) => TemporaryCopy::of(path).map(Self::Copy),
+            Err(_) if has_frames(path) => {
+                let copy = TemporaryCopy::of(path)?;
+                tracing::info!(record = %path.display(), "reading a temporary copy: the record's directory is read-only");
+                Ok(Self::Copy(copy))
+            }
             Err(_) => Ok(Self::Immutable(path.to_owned())),
         }
     }
@@ -68,23 +72,45 @@ fn has_frames(path: &Path) -> bool {
 
 /// A copy of a data file and its log in the system's directory for temporary files, for its owner only.
 #[derive(Debug)]
-pub(super) struct TemporaryCopy {
+pub(crate) struct TemporaryCopy {
     dir: PathBuf,
     file: PathBuf,
 }
 
 impl TemporaryCopy {
-    fn of(path: &Path) -> Result<Self, StoreError> {
+    /// A copy of a data file with what SQLite keeps next to it.
+    pub(crate) fn of(path: &Path) -> Result<Self, StoreError> {
+        Self::by(path, |file| {
+            std::fs::copy(path, file).map_err(|error| StoreError::file(path, &error))?;
+            for end in ["-wal", "-journal"] {
+                let from = beside(path, end);
+                match std::fs::copy(&from, beside(file, end)) {
+                    Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                        return Err(StoreError::file(from, &error));
+                    }
+                    _ => {}
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// A copy that `copy` writes to the path that it is given.
+    pub(crate) fn by(
+        path: &Path,
+        copy: impl FnOnce(&Path) -> Result<(), StoreError>,
+    ) -> Result<Self, StoreError> {
         let dir = private_dir()?;
         // From here on the directory is removed, also where copying fails.
-        let copy = Self { file: dir.join("record.db"), dir };
-        let from_to =
-            [(path.to_owned(), copy.file.clone()), (beside(path, "-wal"), beside(&copy.file, "-wal"))];
-        for (from, to) in from_to {
-            std::fs::copy(&from, to).map_err(|error| StoreError::file(from, &error))?;
-        }
-        tracing::info!(record = %path.display(), "reading a temporary copy: the record's directory is read-only");
-        Ok(copy)
+        let made = Self { file: dir.join("record.db"), dir };
+        copy(&made.file)?;
+        tracing::debug!(file = %path.display(), "reading a temporary copy");
+        Ok(made)
+    }
+
+    /// The copied file.
+    pub(crate) fn file(&self) -> &Path {
+        &self.file
     }
 }
 

@@ -5,7 +5,7 @@ use crate::places::{Place, on_both};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::ports::{Queue as _, RecordError};
 use papertape_core::record::{Continuation, DayStatus, JobStatus, NewJob, SkippedDay, Supersession};
-use papertape_store::{ResultFilter, Store};
+use papertape_store::{Deletion, ResultFilter, Store};
 use std::collections::BTreeMap;
 
 on_both!(
@@ -77,7 +77,8 @@ async fn agents_are_replaced_one_by_one(place: Place) {
     assert_eq!(newest(&store).await, pairs(&[("a", "of a"), ("b", "of b")]));
     let of_b = (agent("b"), JobId::new("of b"));
     assert_eq!(superseded().await, (BTreeMap::from([of_a, of_b.clone()]), Some(JobId::new("of b"))));
-    store.delete_job(&JobId::new("of a")).await.expect("deletes");
+    let gone = store.delete_job(&JobId::new("of a"), false).await.expect("deletes");
+    assert!(matches!(gone, Deletion::Deleted(_)), "{gone:?}");
     assert_eq!(superseded().await, (BTreeMap::from([of_b]), None), "it counts again for one of them");
     assert_eq!(newest(&store).await, pairs(&[("a", "both"), ("b", "of b")]));
 }

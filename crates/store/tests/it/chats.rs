@@ -11,6 +11,7 @@ use papertape_core::plan::{NewPlan, PlanId, PlanWrite};
 use papertape_core::ports::{ActionLog as _, Chats, Plans as _, Queue as _, Record as _, RecordError};
 use papertape_core::record::{JobStatus, NewJob, NewSession, Write};
 use papertape_core::redact::{Clean, Redactor};
+use papertape_store::Deletion;
 use serde_json::json;
 
 on_both!(
@@ -88,7 +89,8 @@ async fn a_question_and_its_answer_are_kept(place: Place) {
         history.iter().map(|message| (message.role, message.content.as_str())).collect();
     assert_eq!(said, [(Speaker::User, "say [redacted:key]"), (Speaker::Assistant, "done")]);
 
-    store.delete_job(&JobId::new("one")).await.expect("deletes");
+    let gone = store.delete_job(&JobId::new("one"), false).await.expect("deletes");
+    assert!(matches!(gone, Deletion::Deleted(_)), "{gone:?}");
     let gone = PlanWrite::Delete { plan };
     store.write_plans(Clean::of(&Redactor::default(), vec![gone]), at(3)).await.expect("writes");
     let kept = store.session(&chat).await.expect("reads").expect("is there");

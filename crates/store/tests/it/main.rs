@@ -3,8 +3,10 @@
 mod accounts;
 mod actions;
 mod branch;
+mod cancels;
 mod chats;
 mod crashes;
+mod deletes;
 mod desk;
 mod dev;
 mod files;

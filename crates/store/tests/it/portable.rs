@@ -11,7 +11,7 @@ use papertape_core::plan::{NewPlan, PlanId, PlanWrite};
 use papertape_core::ports::{ActionLog as _, Plans as _, Queue as _};
 use papertape_core::record::JobStatus;
 use papertape_core::redact::{Clean, Redactor};
-use papertape_store::{FileReport, PortableFiles, Projector, Store};
+use papertape_store::{Deletion, FileReport, PortableFiles, Projector, Store};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -108,7 +108,8 @@ async fn files_follow_the_commits(place: Place) {
     projector.flush().await;
     equal(&store, &files, &["one", "two"], &[7]).await;
     assert_eq!(rows(&files.path(None)).len(), 2);
-    store.delete_job(&JobId::new("one")).await.expect("deletes");
+    let gone = store.delete_job(&JobId::new("one"), false).await.expect("deletes");
+    assert!(matches!(gone, Deletion::Deleted(_)), "{gone:?}");
     projector.stop().await;
     let projector = Projector::start(files.clone());
     projector.flush().await;

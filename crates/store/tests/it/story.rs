@@ -12,7 +12,7 @@ use papertape_core::record::{
     NewJob, NewSession, SessionId, SkippedDay, StepEnd, Supersession, Write,
 };
 use papertape_core::tape::{Class, Doc, OutcomeKind, State, StepPath, text};
-use papertape_store::{JobFilter, PageRequest, ResultFilter, SessionFilter, Store};
+use papertape_store::{Deletion, JobFilter, PageRequest, ResultFilter, SessionFilter, Store};
 use rust_decimal::Decimal;
 use serde_json::json;
 use std::time::Duration;
@@ -78,9 +78,9 @@ async fn a_job_is_queued_claimed_cancelled_and_resumed(place: Place) {
 
     // A running job is asked, its worker learns of it, and it can be resumed.
     assert!(!store.renew(&lease, LONG).await.expect("renews"));
+    assert!(!store.requeue(&one).await.expect("asks"), "it has not stopped");
     assert_eq!(store.cancel(&one).await.expect("asks"), Some(JobStatus::Running));
     assert!(store.renew(&lease, LONG).await.expect("renews"));
-    assert!(!store.requeue(&one).await.expect("asks"), "it has not stopped");
     store.finish(&lease, JobStatus::Cancelled, Some("by hand".to_owned())).await.expect("ends");
     let lost = store.finish(&lease, JobStatus::Completed, None).await;
     assert!(matches!(lost, Err(RecordError::LostLease)), "its lease has ended: {lost:?}");
@@ -548,8 +548,12 @@ async fn a_job_goes_with_all_that_hangs_on_it(place: Place) {
     run_day(&store, &lease, "momentum", 0, i64::MAX).await.expect("runs");
     place.edit("UPDATE jobs SET parent = 'goes' WHERE job_id = 'stays'").await;
 
-    assert!(store.delete_job(&JobId::new("goes")).await.expect("deletes"));
-    assert!(!store.delete_job(&JobId::new("goes")).await.expect("asks"));
+    let goes = JobId::new("goes");
+    let delete = async || store.delete_job(&goes, false).await.expect("asks");
+    assert_eq!(delete().await, Deletion::InUse(vec![JobId::new("stays")]));
+    place.edit("UPDATE jobs SET parent = NULL WHERE job_id = 'stays'").await;
+    assert!(matches!(delete().await, Deletion::Deleted(_)));
+    assert_eq!(delete().await, Deletion::NotFound);
     let rows = store.counts().await.expect("counts").rows;
     for (table, left) in [
         ("jobs", 1),
@@ -577,7 +581,9 @@ async fn a_job_goes_with_all_that_hangs_on_it(place: Place) {
     let session =
         store.find_session(&left.id, &AgentName::new("momentum"), date(DAYS[1])).await.expect("reads");
     let session = session.expect("is there").id;
-    store.delete_job(&left.id).await.expect("deletes");
+    let running = store.delete_job(&left.id, false).await.expect("asks");
+    assert_eq!(running, Deletion::Unfinished(left.id.clone(), JobStatus::Running));
+    place.edit("DELETE FROM jobs WHERE job_id = 'stays'").await;
     let lost = store.commit(commit(&lease, session, said("solo#1/message#9", "hello"))).await;
     assert!(matches!(lost, Err(RecordError::LostLease)), "{lost:?}");
 }

@@ -1,9 +1,10 @@
-// Stop, resume, branch off.
+// Stop, resume, branch off, delete.
 import type { Job } from '@/server/types'
 import { hasStopped } from '@/server/types'
 import { useJobControl } from '@/server/writes'
 import { useText } from '@/shared/i18n'
 import { Icon } from '@/shared/ui/icons'
+import { DeleteJob } from './DeleteJob'
 
 const RESUMABLE = new Set(['partial', 'failed', 'cancelled'])
 
@@ -12,9 +13,10 @@ interface Props {
   /** Has somebody asked for it to be stopped? */
   stopping: boolean
   onBranch: () => void
+  onGone: () => void
 }
 
-export function Controls({ job, stopping: asked, onBranch }: Props) {
+export function Controls({ job, stopping: asked, onBranch, onGone }: Props) {
   const t = useText()
   const { cancel, resume } = useJobControl(job.job_id)
   const runs = !hasStopped(job.status)
@@ -52,6 +54,7 @@ export function Controls({ job, stopping: asked, onBranch }: Props) {
         <a className="button" href={`/results?job_id=${encodeURIComponent(job.job_id)}`} target="_blank" rel="noreferrer">
           JSON
         </a>
+        {!runs && <DeleteJob jobId={job.job_id} onGone={onGone} />}
       </div>
       {error && (
         <span className="down" role="alert">

@@ -77,7 +77,7 @@ function Run({ jobId }: { jobId: string }) {
   const branch = (open: boolean) => void navigate({ to: '.', search: (now: RunSearch) => (open ? { ...now, branch: true } : { tab: now.tab }), replace: !open })
   return (
     <div className="page">
-      <Head job={job} line={line} stopping={curves.data?.cancel_requested ?? false} onBranch={() => branch(true)} />
+      <Head job={job} line={line} stopping={curves.data?.cancel_requested ?? false} onBranch={() => branch(true)} onGone={() => void navigate({ to: '/app/runs' })} />
       <Notices job={job} line={line} curves={curves.data} />
       <Tabs<Tab>
         label={t('run.tabs')}
@@ -134,9 +134,10 @@ interface HeadProps {
   line: string
   stopping: boolean
   onBranch: () => void
+  onGone: () => void
 }
 
-function Head({ job, line, stopping, onBranch }: HeadProps) {
+function Head({ job, line, stopping, onBranch, onGone }: HeadProps) {
   const t = useText()
   const format = useFormat()
   const cost = useCost()
@@ -181,7 +182,7 @@ function Head({ job, line, stopping, onBranch }: HeadProps) {
           )}
         </div>
       </div>
-      <Controls job={job} stopping={stopping} onBranch={onBranch} />
+      <Controls job={job} stopping={stopping} onBranch={onBranch} onGone={onGone} />
     </div>
   )
 }

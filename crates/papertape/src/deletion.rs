@@ -1,0 +1,50 @@
+//! Deleting jobs, for a person: what goes, or why not.
+
+use crate::app::App;
+use crate::trigger::TriggerError;
+use papertape_core::id::JobId;
+use papertape_store::{Deleted, Deletion, StoreError};
+
+/// So many jobs are named in a sentence.
+const MAX_NAMED: usize = 20;
+
+/// What [`delete`] would delete: the job, then those that were built on it.
+///
+/// # Errors
+/// As [`delete`].
+pub async fn preview(app: &App, job: &JobId, with_dependents: bool) -> Result<Vec<JobId>, TriggerError> {
+    let jobs = read(job, app.store.deletion_of(job, with_dependents).await);
+    jobs.map(|deleted| deleted.jobs)
+}
+
+/// Deletes a job that has stopped: its rows in all tables, and the texts that nothing else uses. Jobs that were built on
+/// it go too where `with_dependents`.
+///
+/// # Errors
+/// No such job; it, or one that is to go with it, has not stopped; other jobs were built on it and are not to go too;
+/// the record's.
+pub async fn delete(app: &App, job: &JobId, with_dependents: bool) -> Result<Deleted, TriggerError> {
+    read(job, app.store.delete_job(job, with_dependents).await)
+}
+
+fn read(job: &JobId, done: Result<Deletion, StoreError>) -> Result<Deleted, TriggerError> {
+    match done.map_err(anyhow::Error::from)? {
+        Deletion::Deleted(deleted) => Ok(deleted),
+        Deletion::NotFound => Err(TriggerError::NotFound(job.to_string())),
+        Deletion::Unfinished(unfinished, status) => {
+            Err(TriggerError::Conflict(format!("job {unfinished} is {status}: cancel it first")))
+        }
+        Deletion::InUse(jobs) => {
+            let named: Vec<&str> = jobs.iter().take(MAX_NAMED).map(JobId::as_str).collect();
+            let more = match jobs.len() - named.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            Err(TriggerError::Conflict(format!(
+                "{} job(s) were built on job {job}: {}{more}; delete them first, or with it",
+                jobs.len(),
+                named.join(", ")
+            )))
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Which jobs were built on another one.
+
+use crate::db::{Backend, Db};
+use crate::error::StoreError;
+use crate::value::params;
+use papertape_core::action::Origin;
+use papertape_core::id::JobId;
+use std::collections::BTreeSet;
+
+/// The jobs that were built on this one directly: its branches, those that continue its accounts, skip days that it
+/// did, were given its memory or name it in their configs, and those that its actions started.
+pub(super) async fn of(db: &mut dyn Db, job: &JobId) -> Result<BTreeSet<JobId>, StoreError> {
+    let names = match db.backend() {
+        Backend::Sqlite => "instr(config, $2) > 0",
+        Backend::Postgres => "strpos(config, $2) > 0",
+    };
+    let sql = format!(
+        "SELECT job_id FROM jobs WHERE parent = $1
+         UNION SELECT job_id FROM job_continuations WHERE continued_job = $1
+         UNION SELECT job_id FROM job_details WHERE skipped_job = $1
+         UNION SELECT s.job_id FROM session_memory m JOIN trading_sessions s ON s.id = m.session_id
+             WHERE m.job = $1
+         UNION SELECT job_id FROM job_configs WHERE {names}"
+    );
+    // An id in a config is a JSON string.
+    let quoted = serde_json::Value::from(job.as_str()).to_string();
+    let rows = db.query(&sql, params![job, quoted.as_str()]).await?;
+    let mut found = rows.into_iter().map(|mut row| row.get()).collect::<Result<BTreeSet<JobId>, _>>()?;
+    found.extend(started(db, job).await?);
+    found.remove(job);
+    Ok(found)
+}
+
+/// The jobs that a job's actions have started: their ids are made of the actions' places.
+async fn started(db: &mut dyn Db, job: &JobId) -> Result<Vec<JobId>, StoreError> {
+    let sql = "SELECT p.path FROM steps p JOIN trading_sessions s ON s.id = p.session_id
+        WHERE s.job_id = $1 AND p.detached = 0 AND p.path LIKE '%action#%'";
+    let mut found = Vec::new();
+    for mut row in db.query(sql, params![job]).await? {
+        let path: String = row.get()?;
+        for nth in 0.. {
+            let id = Origin::new(job, &path, nth).job_id();
+            if db.row("SELECT 1 FROM jobs WHERE job_id = $1", params![&id]).await?.is_none() {
+                break;
+            }
+            found.push(id);
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,148 @@
+//! Deleting a job: its rows in all tables, and the texts that nothing else uses, in one transaction.
+//!
+//! A job that others were built on is deleted with them or not at all: what is left always verifies, and
+//! exports as before.
+
+mod dependents;
+mod texts;
+
+use crate::db::{Backend, Db};
+use crate::error::StoreError;
+use crate::lineage;
+use crate::store::Store;
+use crate::value::params;
+use futures::FutureExt as _;
+use papertape_core::id::JobId;
+use papertape_core::record::JobStatus;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use texts::Candidates;
+
+/// What became of a request to delete a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Deletion {
+    /// There is no such job.
+    NotFound,
+    /// It, or one that is to go with it, has not stopped.
+    Unfinished(JobId, JobStatus),
+    /// These other jobs were built on it, and were not to be deleted.
+    InUse(Vec<JobId>),
+    /// It is deleted.
+    Deleted(Deleted),
+}
+
+/// What a deletion took away.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Deleted {
+    /// The jobs: the one that was named, then those that were built on it.
+    pub jobs: Vec<JobId>,
+    /// How many texts nothing else used.
+    pub texts: u64,
+}
+
+impl Store {
+    /// What [`Self::delete_job`] would do, without doing it: [`Deletion::Deleted`] names the jobs, with 0 texts.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn deletion_of(&self, job: &JobId, with_dependents: bool) -> Result<Deletion, StoreError> {
+        let id = job.clone();
+        self.read(move |db| {
+            let job = id.clone();
+            async move {
+                let jobs = match jobs_to_delete(db, &job, with_dependents, "").await? {
+                    Ok(jobs) => jobs,
+                    Err(refused) => return Ok(refused),
+                };
+                Ok(Deletion::Deleted(Deleted { jobs, texts: 0 }))
+            }
+            .boxed()
+        })
+        .await
+    }
+
+    /// Deletes a job that has stopped, with all that hangs on it and the texts that nothing else uses, in one
+    /// transaction. Jobs that were built on it ([`Deletion::InUse`]) go too where `with_dependents`, else it stays.
+    /// Jobs that it had replaced count again. Streams of it end.
+    ///
+    /// # Errors
+    /// A database that fails.
+    pub async fn delete_job(&self, job: &JobId, with_dependents: bool) -> Result<Deletion, StoreError> {
+        let id = Arc::new(job.clone());
+        let done = self
+            .write_for(job, move |db| {
+                let job = Arc::clone(&id);
+                async move { delete(db, &job, with_dependents).await }.boxed()
+            })
+            .await?;
+        if let Deletion::Deleted(deleted) = &done {
+            for job in &deleted.jobs {
+                self.hub().committed(job);
+            }
+        }
+        Ok(done)
+    }
+}
+
+async fn delete(db: &mut dyn Db, job: &JobId, with_dependents: bool) -> Result<Deletion, StoreError> {
+    if db.backend() == Backend::Postgres {
+        // Nobody comes to use a text meanwhile, or has come to and not said so: see `texts`.
+        db.execute("LOCK TABLE texts IN SHARE ROW EXCLUSIVE MODE", &[]).await?;
+    }
+    let lock = match db.backend() {
+        Backend::Postgres => "FOR UPDATE",
+        Backend::Sqlite => "",
+    };
+    let jobs = match jobs_to_delete(db, job, with_dependents, lock).await? {
+        Ok(jobs) => jobs,
+        Err(refused) => return Ok(refused),
+    };
+    let candidates = Candidates::of(db, &jobs).await?;
+    for job in &jobs {
+        db.execute("DELETE FROM jobs WHERE job_id = $1", params![job]).await?;
+    }
+    lineage::reinstate(db).await?;
+    let texts = candidates.collect(db, &jobs).await?;
+    Ok(Deletion::Deleted(Deleted { jobs, texts }))
+}
+
+/// The job and, where they are to go too, those that were built on it; or why it cannot be deleted.
+async fn jobs_to_delete(
+    db: &mut dyn Db,
+    job: &JobId,
+    with_dependents: bool,
+    lock: &str,
+) -> Result<Result<Vec<JobId>, Deletion>, StoreError> {
+    let Some(status) = stop_status(db, job, lock).await? else { return Ok(Err(Deletion::NotFound)) };
+    if !status.is_stopped() {
+        return Ok(Err(Deletion::Unfinished(job.clone(), status)));
+    }
+    let (mut jobs, mut seen) = (vec![job.clone()], BTreeSet::from([job.clone()]));
+    let mut at = 0;
+    while let Some(job) = jobs.get(at).cloned() {
+        for dependent in dependents::of(db, &job).await? {
+            if seen.insert(dependent.clone()) {
+                jobs.push(dependent);
+            }
+        }
+        at += 1;
+    }
+    if jobs.len() > 1 && !with_dependents {
+        return Ok(Err(Deletion::InUse(jobs.split_off(1))));
+    }
+    for dependent in jobs.iter().skip(1) {
+        match stop_status(db, dependent, lock).await? {
+            Some(status) if !status.is_stopped() => {
+                return Ok(Err(Deletion::Unfinished(dependent.clone(), status)));
+            }
+            _ => {}
+        }
+    }
+    Ok(Ok(jobs))
+}
+
+async fn stop_status(db: &mut dyn Db, job: &JobId, lock: &str) -> Result<Option<JobStatus>, StoreError> {
+    let sql = format!("SELECT status FROM jobs WHERE job_id = $1 {lock}");
+    let row = db.row(&sql, params![job]).await?;
+    row.map(|mut row| row.get()).transpose()
+}

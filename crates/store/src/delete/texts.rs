@@ -1,0 +1,242 @@
+//! Texts that nothing uses any more.
+//!
+//! Texts are shared by their hashes: by columns, by other texts and by configs. Which of a deleted job's texts are
+//! still used is found out by going through all that is left, so that no count has to be kept with every write. A
+//! hash that is met anywhere counts as a use, be it meant as one or not: a text too many stays, none too few.
+
+use crate::db::{Backend, Db, Statement};
+use crate::error::StoreError;
+use crate::search;
+use crate::texts;
+use crate::value::{Value, params};
+use papertape_core::id::{ContentHash, JobId};
+use papertape_core::record::JobHead;
+use std::collections::BTreeSet;
+
+/// Rows of hashes that are read at a time …
+const ROWS: usize = 4_096;
+/// … and rows with a text.
+const BODIES: usize = 64;
+/// A hash in digits.
+const HEX: usize = 64;
+
+/// Where hashes of texts stand: tables with rows of sessions …
+const OF_SESSIONS: &[(&str, &str)] = &[
+    ("steps", "request_ref"),
+    ("steps", "outcome_ref"),
+    ("steps", "implied_hash"),
+    ("session_instructions", "hash"),
+];
+
+/// … and with rows of jobs.
+const OF_JOBS: &[(&str, &str)] = &[
+    ("trading_sessions", "state_hash"),
+    ("agent_states", "hash"),
+    ("job_configs", "anchor"),
+    ("job_configs", "parent_head"),
+    ("job_details", "agent_hash"),
+];
+
+/// Where texts stand by their numbers, in rows of sessions.
+const BY_ID: &[(&str, &str)] = &[("reasoning_log_rows", "content_id"), ("trade_reflections", "text_id")];
+
+/// The texts that jobs use which are about to be deleted.
+#[derive(Debug, Default)]
+pub(super) struct Candidates(BTreeSet<ContentHash>);
+
+impl Candidates {
+    /// What these jobs use, directly and through other texts.
+    pub(super) async fn of(db: &mut dyn Db, jobs: &[JobId]) -> Result<Self, StoreError> {
+        let mut found = BTreeSet::new();
+        for job in jobs {
+            of_job(db, job, &mut found).await?;
+        }
+        let mut all = Self::default();
+        all.close(db, found, |_| true).await?;
+        Ok(all)
+    }
+
+    /// Adds these texts and those that they name, as far as they are wanted and there.
+    async fn close(
+        &mut self,
+        db: &mut dyn Db,
+        from: BTreeSet<ContentHash>,
+        wanted: impl Fn(&ContentHash) -> bool,
+    ) -> Result<(), StoreError> {
+        let mut open: Vec<ContentHash> = from.into_iter().filter(&wanted).collect();
+        while !open.is_empty() {
+            let group: BTreeSet<ContentHash> =
+                open.split_off(open.len().saturating_sub(BODIES)).into_iter().collect();
+            for (hash, body) in texts::fetch(db, &group).await? {
+                if self.0.insert(hash) {
+                    open.extend(named(&body).filter(|hash| wanted(hash) && !self.0.contains(hash)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes those that nothing uses which is left, and the heads that were published of these jobs. How many?
+    pub(super) async fn collect(self, db: &mut dyn Db, jobs: &[JobId]) -> Result<u64, StoreError> {
+        let mut used = BTreeSet::new();
+        let mut take = |hash| {
+            if self.0.contains(&hash) {
+                used.insert(hash);
+            }
+        };
+        of_all(db, &mut take).await?;
+        let heads = self.named_by_others(db, jobs, &mut used).await?;
+        let mut live = Self::default();
+        live.close(db, used, |hash| self.0.contains(hash)).await?;
+        let dead: Vec<ContentHash> =
+            self.0.into_iter().filter(|hash| !live.0.contains(hash)).chain(heads).collect();
+        let mut removed = 0;
+        for hash in dead {
+            removed += u64::from(remove(db, hash).await?);
+        }
+        Ok(removed)
+    }
+
+    /// Notes which of these are named by other texts. Gives the heads of these jobs.
+    async fn named_by_others(
+        &self,
+        db: &mut dyn Db,
+        jobs: &[JobId],
+        used: &mut BTreeSet<ContentHash>,
+    ) -> Result<Vec<ContentHash>, StoreError> {
+        let (mut heads, mut last) = (Vec::new(), 0_i64);
+        let sql =
+            format!("SELECT id, hash, body, encoding FROM texts WHERE id > $1 ORDER BY id LIMIT {BODIES}");
+        loop {
+            let rows = db.query(&sql, params![last]).await?;
+            let count = rows.len();
+            for mut row in rows {
+                last = row.get()?;
+                let hash: ContentHash = row.get()?;
+                if self.0.contains(&hash) {
+                    continue;
+                }
+                let body = texts::decode(row.get()?, row.get()?)?;
+                if is_head_of(jobs, hash, &body) {
+                    heads.push(hash);
+                } else {
+                    used.extend(named(&body).filter(|named| self.0.contains(named)));
+                }
+            }
+            if count < BODIES {
+                return Ok(heads);
+            }
+        }
+    }
+}
+
+/// The hashes in the columns of a job's rows, and in its config. Session by session: what is in memory is one's.
+async fn of_job(db: &mut dyn Db, job: &JobId, found: &mut BTreeSet<ContentHash>) -> Result<(), StoreError> {
+    let mut take = |hash| {
+        found.insert(hash);
+    };
+    let columns = OF_SESSIONS.iter().map(|(table, column)| {
+        format!("SELECT DISTINCT {column} FROM {table} WHERE session_id = $1 AND {column} IS NOT NULL")
+    });
+    let by_id = BY_ID.iter().map(|(table, column)| {
+        format!(
+            "SELECT DISTINCT t.hash FROM {table} r JOIN texts t ON t.id = r.{column} WHERE r.session_id = $1"
+        )
+    });
+    let of_session: Vec<String> = columns.chain(by_id).collect();
+    for mut row in db.query("SELECT id FROM trading_sessions WHERE job_id = $1", params![job]).await? {
+        let session: i64 = row.get()?;
+        for sql in &of_session {
+            for mut row in db.query(sql, params![session]).await? {
+                take(row.get()?);
+            }
+        }
+    }
+    for (table, column) in OF_JOBS {
+        let sql = format!("SELECT DISTINCT {column} FROM {table} WHERE job_id = $1 AND {column} IS NOT NULL");
+        for mut row in db.query(&sql, params![job]).await? {
+            take(row.get()?);
+        }
+    }
+    config_of(db, job, &mut take).await
+}
+
+/// The same of all jobs.
+async fn of_all(db: &mut dyn Db, take: &mut (dyn FnMut(ContentHash) + Send)) -> Result<(), StoreError> {
+    let sql = format!(
+        "SELECT id, request_ref, outcome_ref, implied_hash FROM steps WHERE id > $1 ORDER BY id LIMIT {ROWS}"
+    );
+    let mut last = 0_i64;
+    loop {
+        let rows = db.query(&sql, params![last]).await?;
+        let count = rows.len();
+        for mut row in rows {
+            last = row.get()?;
+            for _ in 0..3 {
+                if let Some(hash) = row.get::<Option<ContentHash>>()? {
+                    take(hash);
+                }
+            }
+        }
+        if count < ROWS {
+            break;
+        }
+    }
+    for (table, column) in OF_SESSIONS.iter().chain(OF_JOBS).filter(|(table, _)| *table != "steps") {
+        let sql = format!("SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL");
+        for mut row in db.query(&sql, &[]).await? {
+            take(row.get()?);
+        }
+    }
+    for mut row in db.query("SELECT job_id FROM job_configs", &[]).await? {
+        let job: JobId = row.get()?;
+        config_of(db, &job, take).await?;
+    }
+    Ok(())
+}
+
+/// The hashes in a job's config: texts that a queued job has brought are named there only, until it begins.
+async fn config_of(
+    db: &mut dyn Db,
+    job: &JobId,
+    take: &mut (dyn FnMut(ContentHash) + Send),
+) -> Result<(), StoreError> {
+    let found = db.row("SELECT config FROM job_configs WHERE job_id = $1", params![job]).await?;
+    if let Some(mut row) = found {
+        let config: serde_json::Value = row.get()?;
+        named(&config.to_string()).for_each(&mut *take);
+    }
+    Ok(())
+}
+
+/// The hashes in a text: runs of exactly as many digits.
+fn named(text: &str) -> impl Iterator<Item = ContentHash> + '_ {
+    let runs = text.split(|c: char| !c.is_ascii_hexdigit());
+    runs.filter(|run| run.len() == HEX).filter_map(ContentHash::from_hex)
+}
+
+/// Is it a head that was published of one of these jobs?
+fn is_head_of(jobs: &[JobId], hash: ContentHash, body: &str) -> bool {
+    let is_candidate = body.starts_with('{') && jobs.iter().any(|job| body.contains(job.as_str()));
+    is_candidate
+        && serde_json::from_str::<JobHead>(body)
+            .is_ok_and(|head| head.hash() == hash && jobs.contains(&head.job))
+}
+
+/// Removes a text with its words, unless a row has it by its number. Was it there?
+async fn remove(db: &mut dyn Db, hash: ContentHash) -> Result<bool, StoreError> {
+    let sql = "SELECT id, body, encoding FROM texts WHERE hash = $1";
+    let Some(mut row) = db.row(sql, params![hash]).await? else { return Ok(false) };
+    let (id, body, encoding): (i64, String, i64) = (row.get()?, row.get()?, row.get()?);
+    let uses: Vec<String> =
+        BY_ID.iter().map(|(table, column)| format!("SELECT 1 FROM {table} WHERE {column} = $1")).collect();
+    let mut statement = Statement::new(uses.join(" UNION ALL "));
+    statement.params.push(Value::from(id));
+    if !statement.query(db).await?.is_empty() {
+        return Ok(false);
+    }
+    if db.backend() == Backend::Sqlite {
+        search::forget(db, id, &texts::decode(body, encoding)?).await?;
+    }
+    db.execute("DELETE FROM texts WHERE id = $1", params![id]).await.map(|removed| removed > 0)
+}
