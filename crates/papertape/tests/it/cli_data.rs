@@ -177,3 +177,51 @@ fn folders_are_read_with_all_that_lies_in_them() {
     // One that is named is to be data.
     tool.ends(&["data", "import", "in/README.md", "--name", "other"], 1);
 }
+
+// Goal: shares of a company that leaves the market while they are held are settled by the delisting's terms: the total
+// loss stands among the trades and in the value, a reflection keeps its cause, and the record replays and verifies.
+#[test]
+fn a_delisting_ends_a_position() {
+    let days = ["2024-01-02", "2024-01-03", "2024-01-04", "2024-01-05"];
+    let mut rows = "symbol,date,open,high,low,close,volume\n".to_owned();
+    for (at, day) in days.iter().enumerate() {
+        writeln!(rows, "AAA,{day},10,10,10,10,100000000").expect("writes");
+        if at < 2 {
+            writeln!(rows, "BBB,{day},20,20,20,20,100000000").expect("writes");
+        }
+    }
+    let actions = "symbol,ex_date,kind,value\nBBB,2024-01-04,delisting,nothing\n";
+    let tool = tool(&[("bars.csv", &rows), ("actions.csv", actions)]);
+    tool.ok(&["data", "import", "bars.csv", "actions.csv", "--name", "mine"]);
+    let job = tool.job(&[
+        "run",
+        "--dataset",
+        "mine",
+        "--start",
+        days[0],
+        "--end",
+        days[3],
+        "--model",
+        "house::buy_and_hold",
+        "--no-summaries",
+    ]);
+    let day = tool.json(&["results", &job, "--date", days[2]]);
+    let result = &day["results"][0];
+    let [settled] = result["trades"].as_array().expect("a list").as_slice() else { panic!("{day}") };
+    assert_eq!(settled["action_type"], "delisting", "{settled}");
+    assert_eq!(
+        (&settled["symbol"], &settled["price"], &settled["fee"]),
+        (&"BBB".into(), &0.into(), &0.into())
+    );
+    let held = settled["quantity"].as_f64().expect("a number");
+    assert!(held > 0.0 && settled["realised_pnl"].as_f64() <= Some(-held * 20.0), "{settled}");
+    let holdings = result["final_position"]["holdings"].as_array().expect("a list");
+    assert!(holdings.iter().all(|held| held["symbol"] == "AAA"), "{result}");
+    assert!(tool.ok(&["results", &job, "--date", days[2]]).out.contains("delisting"));
+    let trades = tool.json(&["memory", "trades", "--job", &job]);
+    assert_eq!(trades["trades"][0]["cause"], "delisting", "{trades}");
+    tool.ok(&["replay", &job]);
+    tool.ok(&["verify", &job]);
+    let shown = tool.ok(&["data", "show", "mine"]);
+    assert!(shown.out.contains("mine"), "{shown:?}");
+}
