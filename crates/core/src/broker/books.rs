@@ -3,7 +3,7 @@
 use super::order::Order;
 use super::profile::{FillModel, MarketProfile};
 use super::reject::Rejection;
-use super::terms::Terms;
+use super::terms::{Terms, Venue};
 use crate::id::Symbol;
 use crate::ledger::{
     Account, Applied, Fill, FillCause, Insolvency, LedgerError, LedgerEvent, OrderId, Position, Realised,
@@ -350,9 +350,10 @@ impl Books {
         (cause, quantity, reference): (FillCause, Quantity, Price),
     ) -> Result<(), LedgerError> {
         let side = position.closing_side();
+        let venue = Venue::forced(&self.profile, symbol, day);
         let terms = match cause {
-            FillCause::Target => Terms::closing_at_limit(&self.profile, position, quantity, reference)?,
-            _ => Terms::closing(&self.profile, position, quantity, reference)?,
+            FillCause::Target => Terms::closing_at_limit(venue, position, quantity, reference)?,
+            _ => Terms::closing(venue, position, quantity, reference)?,
         };
         let fill = Fill {
             day,

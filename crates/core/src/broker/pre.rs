@@ -9,7 +9,7 @@ use super::order::Quote;
 use super::profile::FillModel;
 use super::reject::{Refusal, RejectCode, Rejection};
 use super::submit::fill_pending;
-use super::terms::Terms;
+use super::terms::{Terms, Venue};
 use crate::id::Symbol;
 use crate::ledger::{
     CorporateAction, CorporateActionKind, FillCause, LedgerError, LedgerEvent, Position, exact,
@@ -181,7 +181,15 @@ fn dividend(
     symbol: &Symbol,
     amount: Price,
 ) -> Result<(), LedgerError> {
-    if books.account.position(symbol).is_none() {
+    let Some(position) = books.account.position(symbol) else { return Ok(()) };
+    let withheld = books.profile.dividend_withholding_pct;
+    let amount = if position.quantity.is_positive() && !withheld.is_zero() {
+        let paid = exact::div(exact::sub(Decimal::ONE_HUNDRED, withheld)?, Decimal::ONE_HUNDRED)?;
+        Price(exact::round(exact::mul(amount.0, paid)?, exact::PRICE_DP))
+    } else {
+        amount
+    };
+    if !amount.is_positive() {
         return Ok(());
     }
     books.enter(entries, LedgerEvent::Dividend { day, symbol: symbol.clone(), amount })
@@ -231,8 +239,11 @@ fn cover_margin_call(
             if !short.is_positive() {
                 return Ok(());
             }
-            let quantity =
-                if whole { Some(position.quantity.abs()) } else { needed(books, &position, open, short)? };
+            let quantity = if whole {
+                Some(position.quantity.abs())
+            } else {
+                needed(books, (&symbol, day), &position, open, short)?
+            };
             let Some(quantity) = quantity else { break };
             let how = (FillCause::MarginCall, quantity, open);
             books.force_close(entries, day, &symbol, &position, how)?;
@@ -245,13 +256,14 @@ fn cover_margin_call(
 /// `None` where closing it sets nothing free.
 fn needed(
     books: &Books,
+    (symbol, day): (&Symbol, Date),
     position: &Position,
     open: Price,
     short: Money,
 ) -> Result<Option<Quantity>, LedgerError> {
     let held = position.quantity.abs();
     let profile = &books.profile;
-    let terms = Terms::closing(profile, position, held, open)?;
+    let terms = Terms::closing(Venue::forced(profile, symbol, day), position, held, open)?;
     let free = exact::minus(released(position, held, terms.price)?, terms.fee)?;
     if !free.is_positive() {
         return Ok(None);

@@ -5,7 +5,7 @@ use super::books::{BookEntry, Books, PendingOrder};
 use super::order::{Order, Quote, StopChange};
 use super::profile::FillModel;
 use super::reject::Rejection;
-use super::terms::Terms;
+use super::terms::{Terms, Venue};
 use crate::ledger::{Fill, FillCause, LedgerError, LedgerEvent};
 
 /// What became of an approved order.
@@ -90,9 +90,10 @@ fn fill(books: &mut Books, approved: Approved<Order>) -> Result<BookEntry, Ledge
     let order = approved.into_inner();
     let position = books.account.position(&order.symbol);
     let opens = order.side.opens();
+    let venue = Venue::of_order(&books.profile, &order.symbol, day);
     let terms = match position.filter(|_| !opens) {
-        Some(position) => Terms::closing(&books.profile, position, order.quantity, reference)?,
-        None => Terms::at(&books.profile, order.side, order.quantity, reference)?,
+        Some(position) => Terms::closing(venue, position, order.quantity, reference)?,
+        None => Terms::at(venue, order.side, order.quantity, reference)?,
     };
     let leverage = leverage_of(&order, position);
     let fill = Fill {

@@ -1,6 +1,7 @@
 //! The domain's rules, driven from the outside.
 
 mod action;
+mod books_costs;
 mod books_known;
 mod books_margin;
 mod books_phases;

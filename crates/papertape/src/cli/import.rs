@@ -15,10 +15,9 @@ use clap::{Args, Subcommand};
 use papertape_agents::config::Language;
 use papertape_agents::memory::MemoryMode;
 use papertape_agents::prompt::PromptSet;
-use papertape_core::broker::{Fees, MarketProfile};
+use papertape_core::broker::MarketProfile;
 use papertape_core::market::Dataset;
 use papertape_core::message::ModelName;
-use papertape_core::money::Money;
 use papertape_core::record::JobStatus;
 use papertape_market::Catalogue;
 use papertape_market::import::{ImportError, ImportOptions, Source, import as read_prices};
@@ -176,12 +175,7 @@ fn of_name_taken(error: papertape_market::MarketError) -> anyhow::Error {
 fn market(exchange: Exchange) -> Result<MarketProfile> {
     let name = exchange.habits().3;
     let preset = MarketProfile::preset(name).with_context(|| format!("there is no market {name}"))?;
-    Ok(MarketProfile {
-        fees: Fees { bps: Decimal::ZERO, minimum: Money::ZERO },
-        slippage_bps: Decimal::ZERO,
-        financing_bps_a_year: Decimal::ZERO,
-        ..preset
-    })
+    Ok(preset.frictionless())
 }
 
 /// The prices: a dataset at hand, or one made of the folder's files. `None`: rows of them were refused.

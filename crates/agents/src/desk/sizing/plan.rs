@@ -3,8 +3,8 @@
 use super::target::{Frame, Wish, wish};
 use super::{Cut, CutCode, Decision, PlannedOrder, Sizing, SizingConfig};
 use papertape_core::broker::{
-    Books, Order, Quote, QuoteState, RejectCode, Rejection, Side, approve, check_protection, needed_to_open,
-    submit,
+    Books, OpeningNeeds, Order, Quote, QuoteState, RejectCode, Rejection, Side, approve, check_protection,
+    needed_to_open, submit,
 };
 use papertape_core::id::Symbol;
 use papertape_core::money::{Price, Quantity};
@@ -186,16 +186,11 @@ impl Opening<'_> {
         if quantity <= Decimal::ZERO {
             return Some((Decimal::ZERO, Decimal::ZERO));
         }
-        let profile = frame.books.profile();
-        let needed =
-            needed_to_open(profile, self.side, Quantity(quantity), self.wish.price, self.effective).ok()?;
-        // The same without fees: the part that shrinks with the quantity.
-        let mut free = profile.clone();
-        free.fees.bps = Decimal::ZERO;
-        free.fees.minimum = papertape_core::money::Money::ZERO;
-        let margin =
-            needed_to_open(&free, self.side, Quantity(quantity), self.wish.price, self.effective).ok()?;
-        Some((needed.0, margin.0))
+        let (profile, wish) = (frame.books.profile(), self.wish);
+        let at = (wish.symbol, wish.quote.day);
+        let needs =
+            needed_to_open(profile, at, self.side, Quantity(quantity), wish.price, self.effective).ok()?;
+        Some((needs.total().ok()?.0, needs.margin.0))
     }
 }
 
@@ -413,12 +408,15 @@ fn within_cash(
 
 /// What orders that wait will take of the cash.
 fn waiting(books: &Books, marks: &BTreeMap<Symbol, Price>) -> Decimal {
-    let orders = books.pending().iter().map(|pending| &pending.order).filter(|order| order.side.opens());
+    let orders = books.pending().iter().filter(|pending| pending.order.side.opens());
     orders
-        .filter_map(|order| {
+        .filter_map(|pending| {
+            let order = &pending.order;
             let price = marks.get(&order.symbol)?;
             let leverage = order.leverage.unwrap_or(Decimal::ONE);
-            needed_to_open(books.profile(), order.side, order.quantity, *price, leverage).ok()
+            let at = (&order.symbol, books.reached().unwrap_or(pending.placed_on));
+            let needs = needed_to_open(books.profile(), at, order.side, order.quantity, *price, leverage);
+            needs.and_then(OpeningNeeds::total).ok()
         })
         .fold(Decimal::ZERO, |sum, money| sum.saturating_add(money.0))
 }

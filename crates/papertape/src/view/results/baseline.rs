@@ -14,7 +14,7 @@
 use super::super::{ViewError, figure, number};
 use super::Metrics;
 use papertape_core::broker::{
-    self, BookEntry, Books, MarketProfile, Ohlc, Order, Quote, Side, Submission, approve, submit,
+    self, BookEntry, Books, MarketProfile, Ohlc, Order, Quote, Side, Submission, affordable, approve, submit,
 };
 use papertape_core::id::{JobId, Symbol};
 use papertape_core::ledger::{CorporateAction, LedgerError};
@@ -23,14 +23,11 @@ use papertape_core::metric::{DayValue, PeriodInput, TradedAmount, period_metrics
 use papertape_core::money::{Money, Price, Quantity};
 use papertape_core::time::Date;
 use papertape_runtime::config::SimulationConfig;
-use rust_decimal::{Decimal, RoundingStrategy};
+use rust_decimal::Decimal;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use utoipa::ToSchema;
-
-/// Decimals of the finest unit that can be traded.
-const QUANTITY_DP: u32 = 8;
 
 /// A baseline that left more of its money uninvested says so.
 const MAX_UNINVESTED: f64 = 0.05;
@@ -146,8 +143,8 @@ fn run(
                     for (symbol, open) in opens.iter().filter(|(symbol, _)| left.remove(*symbol)) {
                         let money = Money(part.0.min(books.account().cash().0));
                         let quote = Quote::at(symbol.clone(), day.date, *open);
-                        let affordable = affordable(market, money, *open);
-                        order(&mut books, &mut entries, quote, Side::Buy, affordable)?;
+                        let quantity = affordable(market, (symbol, day.date), money, *open);
+                        order(&mut books, &mut entries, quote, Side::Buy, quantity)?;
                     }
                 }
             }
@@ -207,7 +204,7 @@ fn rebalance(
     let mut entries = Vec::new();
     let targets: Vec<(&Symbol, Price, Decimal)> = opens
         .iter()
-        .map(|(symbol, open)| (symbol, *open, affordable(books.profile(), part, *open).0))
+        .map(|(symbol, open)| (symbol, *open, affordable(books.profile(), (symbol, day), part, *open).0))
         .collect();
     for (symbol, open, target) in &targets {
         let excess = Quantity(held(books, symbol) - *target);
@@ -215,7 +212,8 @@ fn rebalance(
     }
     for (symbol, open, target) in &targets {
         let cash = books.account().cash();
-        let wanted = (*target - held(books, symbol)).min(affordable(books.profile(), cash, *open).0);
+        let wanted =
+            (*target - held(books, symbol)).min(affordable(books.profile(), (symbol, day), cash, *open).0);
         order(books, &mut entries, Quote::at((*symbol).clone(), day, *open), Side::Buy, Quantity(wanted))?;
     }
     Ok(entries)
@@ -223,20 +221,6 @@ fn rebalance(
 
 fn held(books: &Books, symbol: &Symbol) -> Decimal {
     books.account().position(symbol).map_or(Decimal::ZERO, |position| position.quantity.0)
-}
-
-/// How much this money buys, costs included.
-fn affordable(market: &MarketProfile, money: Money, open: Price) -> Quantity {
-    let whole = Decimal::from(10_000);
-    let dearer = |bps: Decimal| Decimal::ONE + bps / whole;
-    let unit = open.0.checked_mul(dearer(market.slippage_bps) * dearer(market.fees.bps));
-    let units = unit.and_then(|unit| (money.0 - market.fees.minimum.0).checked_div(unit)).unwrap_or_default();
-    let units = if market.fractional {
-        units.round_dp_with_strategy(QUANTITY_DP, RoundingStrategy::ToZero)
-    } else {
-        (units / market.lot.0).trunc() * market.lot.0
-    };
-    Quantity(units.max(Decimal::ZERO).normalize())
 }
 
 /// Places an order, as an agent would. One that the market refuses changes nothing.
@@ -303,9 +287,10 @@ mod tests {
 
     #[test]
     fn what_is_bought_is_paid_with_what_there_is() {
-        let mut market = MarketProfile::us_equity();
+        let mut market = MarketProfile::us_equity().frictionless();
+        let (symbol, day) = (Symbol::new("BTC"), jiff::civil::date(2024, 1, 2));
         let check = |market: &MarketProfile, money: i64, open: i64, expected: &str| {
-            let units = affordable(market, Money::from(money), Price::from(open));
+            let units = affordable(market, (&symbol, day), Money::from(money), Price::from(open));
             assert_eq!(units.to_string(), expected, "{money} at {open} in {}", market.name);
         };
         check(&market, 1000, 300, "3");
@@ -330,7 +315,8 @@ mod tests {
         let cash = Money::from(100_000);
         for strategy in [Strategy::BuyAndHold, Strategy::EqualWeight] {
             let result =
-                run(&dataset, &symbols, &MarketProfile::us_equity(), cash, &[day], strategy).expect("runs");
+                run(&dataset, &symbols, &MarketProfile::us_equity().frictionless(), cash, &[day], strategy)
+                    .expect("runs");
             let [close] = &result.daily_portfolio_values[..] else { panic!("one day") };
             assert_eq!(close.portfolio_value.to_string(), number(expected).to_string());
         }
@@ -342,7 +328,7 @@ mod tests {
     fn what_is_listed_later_has_no_part_of_the_money() {
         let dataset = Catalogue::bundled().open("us-daily-2000-2013").expect("bundled");
         let dates = dates(&dataset, jiff::civil::date(2005, 1, 1), jiff::civil::date(2005, 12, 31));
-        let market = MarketProfile::us_equity();
+        let market = MarketProfile::us_equity().frictionless();
         let cash = Money::from(100_000);
         let all: BTreeSet<Symbol> = dataset.all_symbols().cloned().collect();
         assert!(all.contains(&Symbol::new("FB")));
@@ -369,7 +355,8 @@ mod tests {
             let dates = dates(&dataset, jiff::civil::date(2012, 5, from), jiff::civil::date(2012, 6, 15));
             let symbols = symbols.iter().copied().map(Symbol::from).collect();
             let cash = Money::from(100_000);
-            let result = run(&dataset, &symbols, &MarketProfile::us_equity(), cash, &dates, strategy);
+            let result =
+                run(&dataset, &symbols, &MarketProfile::us_equity().frictionless(), cash, &dates, strategy);
             let values = result.expect("runs").daily_portfolio_values;
             values.iter().map(|day| (day.date, day.portfolio_value)).collect::<Vec<_>>()
         };
@@ -404,8 +391,15 @@ mod tests {
         let symbols = BTreeSet::from([Symbol::new("AAPL")]);
         let run = |cash: i64| {
             let cash = Money::from(cash);
-            run(&dataset, &symbols, &MarketProfile::us_equity(), cash, &dates, Strategy::BuyAndHold)
-                .expect("runs")
+            run(
+                &dataset,
+                &symbols,
+                &MarketProfile::us_equity().frictionless(),
+                cash,
+                &dates,
+                Strategy::BuyAndHold,
+            )
+            .expect("runs")
         };
         let poor = run(1_000);
         let share = poor.uninvested.expect("a share");
@@ -422,7 +416,14 @@ mod tests {
         let dates = dates(&dataset, jiff::civil::date(2005, 2, 1), jiff::civil::date(2005, 3, 31));
         let symbols = BTreeSet::from([Symbol::new("AAPL")]);
         let cash = Money::from(100_000);
-        let result = run(&dataset, &symbols, &MarketProfile::us_equity(), cash, &dates, Strategy::BuyAndHold);
+        let result = run(
+            &dataset,
+            &symbols,
+            &MarketProfile::us_equity().frictionless(),
+            cash,
+            &dates,
+            Strategy::BuyAndHold,
+        );
         let values: Vec<f64> =
             result.expect("runs").daily_portfolio_values.iter().map(|day| day.portfolio_value).collect();
         assert_eq!(values.len(), dates.len());

@@ -1,7 +1,10 @@
 //! The market's rules as an agent is told them.
 
+mod costs;
+
 use crate::config::Language;
 use papertape_core::broker::{FillModel, MAX_LEVERAGED_LOSS, MarketProfile};
+use papertape_core::time::Date;
 use rust_decimal::Decimal;
 
 /// What of a market's rules an agent can make use of: a desk that never goes short is not told that it may.
@@ -27,13 +30,13 @@ impl Allowed {
     }
 }
 
-/// The market's rules in a few sentences.
+/// The market's rules on a day, in a few sentences.
 #[must_use]
-pub fn rules(profile: &MarketProfile, allowed: Allowed, language: Language) -> String {
+pub fn rules(profile: &MarketProfile, allowed: Allowed, language: Language, day: Date) -> String {
     let allowed = allowed.within(profile);
     match language {
-        Language::En => english(profile, allowed),
-        Language::Zh => chinese(profile, allowed),
+        Language::En => english(profile, allowed, day),
+        Language::Zh => chinese(profile, allowed, day),
     }
 }
 
@@ -42,7 +45,7 @@ fn most_lost() -> Decimal {
     (MAX_LEVERAGED_LOSS * Decimal::ONE_HUNDRED).normalize()
 }
 
-fn english(profile: &MarketProfile, allowed: Allowed) -> String {
+fn english(profile: &MarketProfile, allowed: Allowed, day: Date) -> String {
     let amounts = if profile.fractional {
         "Fractions may be traded, down to 0.00000001.".to_owned()
     } else if profile.lot.0 == Decimal::ONE {
@@ -88,14 +91,11 @@ fn english(profile: &MarketProfile, allowed: Allowed) -> String {
     } else {
         String::new()
     };
-    let costs = format!(
-        " A fill costs {} basis points (at least {}) and {} of slippage.",
-        profile.fees.bps, profile.fees.minimum, profile.slippage_bps
-    );
+    let costs = costs::english(profile, allowed, day);
     format!("{amounts} {fills}{locked}{short}{leverage}{costs}")
 }
 
-fn chinese(profile: &MarketProfile, allowed: Allowed) -> String {
+fn chinese(profile: &MarketProfile, allowed: Allowed, day: Date) -> String {
     let amounts = if profile.fractional {
         "可以交易小数数量，最小单位 0.00000001。".to_owned()
     } else if profile.lot.0 == Decimal::ONE {
@@ -133,10 +133,7 @@ fn chinese(profile: &MarketProfile, allowed: Allowed) -> String {
     } else {
         String::new()
     };
-    let costs = format!(
-        "每笔成交的手续费为 {} 个基点（至少 {}），滑点为 {} 个基点。",
-        profile.fees.bps, profile.fees.minimum, profile.slippage_bps
-    );
+    let costs = costs::chinese(profile, allowed, day);
     format!("{amounts}{fills}{locked}{short}{leverage}{costs}")
 }
 
