@@ -1,5 +1,6 @@
 //! The checks of an order, in their fixed order, and the proof that they were passed.
 
+use super::conditions::{check_band, check_participation};
 use super::order::{Order, Quote, QuoteState, StopChange};
 use super::profile::MarketProfile;
 use super::reject::{Refusal, RejectCode, Rejection};
@@ -71,7 +72,7 @@ impl<T> Approved<T> {
 ///
 /// In this order, and the first that fails decides: an insolvent account, unknown symbol, no bar today, an amount that is
 /// not above zero (or too large), what the side needs (shorting allowed, no position of the other
-/// side), lot size, T+1, cash with fees, shares, leverage, stop and target.
+/// side), price limits, lot size, participation, T+1, cash with fees, shares, leverage, stop and target.
 ///
 /// # Errors
 /// The refusal, with the order in it.
@@ -150,7 +151,9 @@ fn check(account: &Account, profile: &MarketProfile, quote: &Quote, order: &Orde
     let venue = Venue::of_order(profile, &order.symbol, quote.day);
     let terms = Terms::at(venue, order.side, asked, reference).map_err(Refusal::too_large)?;
     check_side(profile, order, position)?;
+    check_band(&quote.conditions, order, reference)?;
     check_lot(profile, order, position)?;
+    check_participation(account, profile, &quote.conditions, order, quote.day)?;
     if !order.side.opens() {
         let own = position.filter(|p| p.quantity.is_positive() == order.side.is_long());
         check_t_plus_one(profile, order, own, quote.day)?;
@@ -215,13 +218,18 @@ fn check_lot(profile: &MarketProfile, order: &Order, position: Option<&Position>
         let numbers = [("asked", asked.0), ("lot", unit)];
         return Err(Refusal::new(RejectCode::LotSize, message, numbers));
     }
-    let lot = profile.lot;
-    let whole = asked.0.checked_rem(lot.0).is_some_and(|rest| rest.is_zero());
-    if whole || closes_all {
+    let rule = profile.lot_rule(&order.symbol);
+    if rule.allows(asked) || closes_all {
         return Ok(());
     }
-    let message = format!("Quantities are multiples of {lot}; {asked} is not.");
-    Err(Refusal::new(RejectCode::LotSize, message, [("asked", asked.0), ("lot", lot.0)]))
+    let (minimum, lot) = (rule.minimum, rule.step);
+    let least = if minimum == lot { String::new() } else { format!(" and at least {minimum}") };
+    let message = format!("Quantities are multiples of {lot}{least}; {asked} is not.");
+    let mut refusal = Refusal::new(RejectCode::LotSize, message, [("asked", asked.0), ("lot", lot.0)]);
+    if minimum != lot {
+        refusal.numbers.insert("minimum".to_owned(), minimum.0);
+    }
+    Err(refusal)
 }
 
 fn check_t_plus_one(

@@ -31,8 +31,10 @@
 
 mod approve;
 mod bar;
+mod board;
 mod books;
 mod close;
+mod conditions;
 mod costs;
 mod financing;
 mod insolvency;
@@ -47,15 +49,17 @@ mod terms;
 pub use crate::ledger::{Insolvency, OrderId, Side};
 pub use approve::{Approved, OpeningNeeds, approve, approve_stops, check_protection, needed_to_open};
 pub use bar::{Ohlc, bar};
+pub use board::{Board, BoardLot, LotRule, PriceLimit};
 pub use books::{ActionType, BookEntry, Books, Journal, Outcome, PendingOrder};
 pub use close::{DayEnd, PositionSnapshot, close};
+pub use conditions::{Conditions, KnownVolume, Participation, PriceBand};
 pub use costs::{
-    FeeBand, FeeBasis, FeeCategory, FeeInput, FeePart, FeeRounding, FeeSchedule, FeeSide, FillTiming,
-    InstrumentClass, RoundingMode, SlippageRule, affordable,
+    CostModel, FeeBand, FeeBasis, FeeCategory, FeeInput, FeePart, FeeRounding, FeeSchedule, FeeSide,
+    FillTiming, InstrumentClass, RoundingMode, SlippageRule, affordable,
 };
 pub use order::{Order, Quote, QuoteState, StopChange, parse_amount};
 pub use pre::{expire, pre};
 pub use profile::{Fees, FillModel, MarketProfile};
 pub use reject::{RejectCode, Rejection, Request};
 pub use stops::MAX_LEVERAGED_LOSS;
-pub use submit::{Submission, SubmitError, change_stops, submit};
+pub use submit::{Submission, SubmitError, approve_largest, change_stops, submit};

@@ -149,13 +149,12 @@ fn split_pending(
         }
         let old = order.quantity;
         let converted = exact::round(exact::mul(old.0, ratio)?, exact::QUANTITY_DP);
-        let lot = profile.lot.0;
         let closes_all = !order.side.opens()
             && held.is_some_and(|held| held.0 == converted || held.0 == converted.trunc());
         let converted = match (profile.fractional, closes_all) {
             (true, _) => converted,
             (false, true) => converted.trunc(),
-            (false, false) => exact::mul(exact::div(converted, lot)?.trunc(), lot)?,
+            (false, false) => profile.round_to_lot(symbol, Quantity(converted)).0,
         };
         for price in [&mut order.stop, &mut order.target].into_iter().flatten() {
             *price = Price(exact::round(exact::div(price.0, ratio)?, exact::PRICE_DP));
@@ -208,7 +207,8 @@ fn fill_at_open(
             books.pending.push(pending);
             continue;
         };
-        let quote = Quote::at(pending.order.symbol.clone(), day, *open);
+        let conditions = books.conditions_of(&pending.order.symbol);
+        let quote = Quote::at(pending.order.symbol.clone(), day, *open).under(conditions);
         match fill_pending(books, &quote, pending.order)? {
             Ok(entry) => out.entries.push(entry),
             Err(rejection) => out.rejections.push(rejection),
@@ -273,7 +273,9 @@ fn needed(
         let up = rust_decimal::RoundingStrategy::AwayFromZero;
         part.round_dp_with_strategy(exact::QUANTITY_DP, up)
     } else {
-        exact::mul(exact::div(part, profile.lot.0)?.ceil(), profile.lot.0)?
+        let lot = profile.lot_rule(symbol);
+        let steps = exact::mul(exact::div(part, lot.step.0)?.ceil(), lot.step.0)?;
+        steps.max(lot.minimum.0)
     };
     Ok(Some(Quantity(part.normalize()).min(held)))
 }

@@ -1,5 +1,7 @@
 //! Market profiles: the rules and costs of a market.
 
+use super::board::{BoardLot, PriceLimit};
+use super::conditions::Participation;
 use super::costs::{FeeSchedule, SlippageRule};
 use crate::money::{Money, Quantity};
 use rust_decimal::Decimal;
@@ -46,6 +48,15 @@ pub struct MarketProfile {
     /// Slippage by fill and instrument.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slippage: Vec<SlippageRule>,
+    /// How much of an instrument's volume may be traded on one day; absent: any quantity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub participation: Option<Participation>,
+    /// Price limits by board and date; none: prices are not limited.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub price_limits: Vec<PriceLimit>,
+    /// Lots by board, where they are not `lot`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub board_lots: Vec<BoardLot>,
     /// Which price an order takes.
     pub fill_model: FillModel,
     /// On how many days a year it trades, by which figures are annualised.
@@ -168,7 +179,7 @@ impl MarketProfile {
         ];
         match checks.into_iter().find(|(holds, _)| !holds) {
             Some((_, problem)) => Err(problem.to_owned()),
-            None => self.check_costs(),
+            None => self.check_costs().and_then(|()| self.check_conditions()),
         }
     }
 

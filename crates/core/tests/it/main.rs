@@ -3,6 +3,7 @@
 mod action;
 mod books_costs;
 mod books_known;
+mod books_limits;
 mod books_margin;
 mod books_phases;
 mod books_properties;

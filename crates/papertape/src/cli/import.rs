@@ -171,11 +171,12 @@ fn of_name_taken(error: papertape_market::MarketError) -> anyhow::Error {
     }
 }
 
-/// The exchange's rules as AI-Trader has them: nothing costs a fee, and nothing is lent.
+/// The exchange's rules as AI-Trader has them: nothing costs a fee, nothing is lent, and neither volume nor price
+/// limits bound an order.
 fn market(exchange: Exchange) -> Result<MarketProfile> {
     let name = exchange.habits().3;
     let preset = MarketProfile::preset(name).with_context(|| format!("there is no market {name}"))?;
-    Ok(preset.frictionless())
+    Ok(MarketProfile { board_lots: Vec::new(), ..preset.frictionless().without_price_limits() })
 }
 
 /// The prices: a dataset at hand, or one made of the folder's files. `None`: rows of them were refused.

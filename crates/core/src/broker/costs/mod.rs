@@ -22,6 +22,49 @@ use crate::ledger::{LedgerError, Side, exact};
 use crate::money::{Money, Price, Quantity};
 use crate::time::Date;
 use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+/// What trading costs in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CostModel {
+    /// What the market profile says.
+    #[default]
+    Market,
+    /// Nothing: see [`MarketProfile::frictionless`].
+    Frictionless,
+}
+
+impl CostModel {
+    /// The profile with these costs.
+    #[must_use]
+    pub fn of(self, profile: MarketProfile) -> MarketProfile {
+        match self {
+            Self::Market => profile,
+            Self::Frictionless => profile.frictionless(),
+        }
+    }
+
+    /// The name, in snake case.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Market => "market",
+            Self::Frictionless => "frictionless",
+        }
+    }
+}
+
+impl std::str::FromStr for CostModel {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        [Self::Market, Self::Frictionless]
+            .into_iter()
+            .find(|model| model.as_str() == text)
+            .ok_or_else(|| format!("unknown costs `{text}`; expected `market` or `frictionless`"))
+    }
+}
 
 /// A fill, as far as its fees depend on it.
 #[derive(Clone, Copy, Debug)]
@@ -80,8 +123,8 @@ impl MarketProfile {
         self.annual_borrow_bps.unwrap_or(self.financing_bps_a_year)
     }
 
-    /// The same market without friction: no fees, duties, slippage, borrow fee, financing or withholding. The exchange's
-    /// rules (lots, T+1, price limits) stay.
+    /// The same market without friction: no fees, duties, slippage, borrow fee, financing or withholding, and no
+    /// cap on participation. The exchange's rules (lots, T+1, price limits) stay.
     #[must_use]
     pub fn frictionless(mut self) -> Self {
         self.fees = super::Fees { bps: Decimal::ZERO, minimum: Money::ZERO };
@@ -91,6 +134,7 @@ impl MarketProfile {
         self.dividend_withholding_pct = Decimal::ZERO;
         self.fee_schedule.clear();
         self.slippage.clear();
+        self.participation = None;
         self
     }
 
@@ -109,6 +153,12 @@ impl MarketProfile {
             && self.slippage.iter().all(|rule| rule.bps.is_zero())
     }
 
+    /// The profile's name, with `(frictionless)` behind it where trading costs nothing.
+    #[must_use]
+    pub fn label(&self) -> String {
+        if self.is_frictionless() { format!("{} (frictionless)", self.name) } else { self.name.clone() }
+    }
+
     /// The profile without the sources of its figures, as a job stores it.
     #[must_use]
     pub fn without_sources(mut self) -> Self {
@@ -117,6 +167,12 @@ impl MarketProfile {
         }
         for rule in &mut self.slippage {
             rule.source = None;
+        }
+        for limit in &mut self.price_limits {
+            limit.source = None;
+        }
+        for lot in &mut self.board_lots {
+            lot.source = None;
         }
         self
     }

@@ -13,8 +13,10 @@
 
 use super::super::{ViewError, figure, number};
 use super::Metrics;
+use papertape_agents::day::{conditions, conditions_at_close};
 use papertape_core::broker::{
-    self, BookEntry, Books, MarketProfile, Ohlc, Order, Quote, Side, Submission, affordable, approve, submit,
+    self, BookEntry, Books, MarketProfile, Ohlc, Order, Quote, Side, Submission, affordable, approve_largest,
+    submit,
 };
 use papertape_core::id::{JobId, Symbol};
 use papertape_core::ledger::{CorporateAction, LedgerError};
@@ -122,7 +124,7 @@ fn run(
     dates: &[Date],
     strategy: Strategy,
 ) -> Result<BaselineResult, LedgerError> {
-    let mut books = Books::new("baseline", market.clone(), initial);
+    let mut books = Books::new("baseline", market.clone(), initial).reducing();
     let mut days = Vec::with_capacity(dates.len());
     let mut entries: Vec<BookEntry> = Vec::new();
     let mut month = None;
@@ -132,6 +134,7 @@ fn run(
         let at_open = dataset.view(day.open);
         let opens = opens(&at_open, symbols);
         let actions = due(dataset, &books, &at_open, day.date, symbols);
+        books.set_conditions(conditions(&books, &at_open));
         let before = broker::pre(&mut books, day.date, &opens, &BTreeMap::new(), &actions)?;
         entries.extend(before.entries);
         match strategy {
@@ -142,8 +145,8 @@ fn run(
                 if let Some((left, part)) = &mut to_buy {
                     for (symbol, open) in opens.iter().filter(|(symbol, _)| left.remove(*symbol)) {
                         let money = Money(part.0.min(books.account().cash().0));
-                        let quote = Quote::at(symbol.clone(), day.date, *open);
-                        let quantity = affordable(market, (symbol, day.date), money, *open);
+                        let quote = quote(&at_open, market, (symbol, day.date), *open);
+                        let quantity = bought(market, (symbol, day.date), money, *open);
                         order(&mut books, &mut entries, quote, Side::Buy, quantity)?;
                     }
                 }
@@ -152,14 +155,17 @@ fn run(
                 let this = Some((day.date.year(), day.date.month()));
                 if month != this && !opens.is_empty() {
                     month = this;
-                    entries.extend(rebalance(&mut books, day.date, &opens)?);
+                    entries.extend(rebalance(&mut books, &at_open, day.date, &opens)?);
                 }
             }
         }
-        let bars = bars(&dataset.view(day.close), symbols);
+        let at_close = dataset.view(day.close);
+        let bars = bars(&at_close, symbols);
+        books.set_conditions(conditions(&books, &at_open));
         entries.extend(broker::bar(&mut books, day.date, &bars)?.entries);
         let closes = bars.into_iter().map(|(symbol, bar)| (symbol, bar.close)).collect();
         let next = dataset.next_trading_day(day.date);
+        books.set_conditions(conditions_at_close(&books, (&at_open, &at_close)));
         let end = broker::close(&mut books, day.date, next, &closes)?;
         entries.extend(end.entries);
         let (portfolio_value, gross_exposure) = (end.portfolio_value, end.gross_exposure);
@@ -197,6 +203,7 @@ fn divided(initial: Money, listed: &Listed) -> Option<(BTreeSet<Symbol>, Money)>
 /// Brings every symbol that has an open to its equal part of the portfolio value: sales first. There is one.
 fn rebalance(
     books: &mut Books,
+    at_open: &MarketView<'_>,
     day: Date,
     opens: &BTreeMap<Symbol, Price>,
 ) -> Result<Vec<BookEntry>, LedgerError> {
@@ -204,17 +211,19 @@ fn rebalance(
     let mut entries = Vec::new();
     let targets: Vec<(&Symbol, Price, Decimal)> = opens
         .iter()
-        .map(|(symbol, open)| (symbol, *open, affordable(books.profile(), (symbol, day), part, *open).0))
+        .map(|(symbol, open)| (symbol, *open, bought(books.profile(), (symbol, day), part, *open).0))
         .collect();
     for (symbol, open, target) in &targets {
         let excess = Quantity(held(books, symbol) - *target);
-        order(books, &mut entries, Quote::at((*symbol).clone(), day, *open), Side::Sell, excess)?;
+        let quote = quote(at_open, books.profile(), (symbol, day), *open);
+        order(books, &mut entries, quote, Side::Sell, excess)?;
     }
     for (symbol, open, target) in &targets {
         let cash = books.account().cash();
         let wanted =
-            (*target - held(books, symbol)).min(affordable(books.profile(), (symbol, day), cash, *open).0);
-        order(books, &mut entries, Quote::at((*symbol).clone(), day, *open), Side::Buy, Quantity(wanted))?;
+            (*target - held(books, symbol)).min(bought(books.profile(), (symbol, day), cash, *open).0);
+        let quote = quote(at_open, books.profile(), (symbol, day), *open);
+        order(books, &mut entries, quote, Side::Buy, Quantity(wanted))?;
     }
     Ok(entries)
 }
@@ -223,7 +232,22 @@ fn held(books: &Books, symbol: &Symbol) -> Decimal {
     books.account().position(symbol).map_or(Decimal::ZERO, |position| position.quantity.0)
 }
 
-/// Places an order, as an agent would. One that the market refuses changes nothing.
+/// How much this money buys without leverage, costs included.
+fn bought(market: &MarketProfile, at: (&Symbol, Date), money: Money, open: Price) -> Quantity {
+    affordable(market, (at, Side::Buy, Decimal::ONE), money, open)
+}
+
+fn quote(
+    at_open: &MarketView<'_>,
+    market: &MarketProfile,
+    (symbol, day): (&Symbol, Date),
+    open: Price,
+) -> Quote {
+    Quote::at(symbol.clone(), day, open).under(at_open.conditions(market, symbol))
+}
+
+/// Places an order, as an agent would, but that one which the participation cap or the holding does not cover is
+/// reduced to what they do. One that the market refuses changes nothing.
 fn order(
     books: &mut Books,
     entries: &mut Vec<BookEntry>,
@@ -236,7 +260,7 @@ fn order(
     }
     let (id, symbol) = (books.next_order_id(), quote.symbol.clone());
     let order = Order { id, symbol, side, quantity, stop: None, target: None, leverage: None, reason: None };
-    let Ok(approved) = approve(books.account(), books.profile(), &quote, order) else { return Ok(()) };
+    let Ok(approved) = approve_largest(books, &quote, order) else { return Ok(()) };
     match submit(books, approved) {
         Ok(Submission::Filled(entry)) => entries.push(*entry),
         Ok(Submission::Pending(_)) => {}
@@ -253,7 +277,7 @@ fn amount(entry: &BookEntry) -> Option<TradedAmount> {
 }
 
 /// Corporate actions since the books were last moved on.
-fn due(
+pub(super) fn due(
     dataset: &Dataset,
     books: &Books,
     view: &MarketView<'_>,
@@ -266,13 +290,16 @@ fn due(
     actions.filter(|action| symbols.contains(&action.symbol)).collect()
 }
 
-fn opens(view: &MarketView<'_>, symbols: &BTreeSet<Symbol>) -> BTreeMap<Symbol, Price> {
+pub(super) fn opens(view: &MarketView<'_>, symbols: &BTreeSet<Symbol>) -> BTreeMap<Symbol, Price> {
     let open = |symbol: &Symbol| Some((symbol.clone(), view.open_price(symbol).ok()?.value.price));
     symbols.iter().filter_map(open).collect()
 }
 
-fn bars(view: &MarketView<'_>, symbols: &BTreeSet<Symbol>) -> BTreeMap<Symbol, Ohlc> {
-    let bar = |symbol: &Symbol| Some((symbol.clone(), Ohlc::from(&view.today_bar(symbol).ok()?.value)));
+pub(super) fn bars(view: &MarketView<'_>, symbols: &BTreeSet<Symbol>) -> BTreeMap<Symbol, Ohlc> {
+    let bar = |symbol: &Symbol| {
+        let read = view.today_bar(symbol).ok().filter(|_| !view.is_idle_today(symbol))?;
+        Some((symbol.clone(), Ohlc::from(&read.value)))
+    };
     symbols.iter().filter_map(bar).collect()
 }
 
@@ -290,7 +317,7 @@ mod tests {
         let mut market = MarketProfile::us_equity().frictionless();
         let (symbol, day) = (Symbol::new("BTC"), jiff::civil::date(2024, 1, 2));
         let check = |market: &MarketProfile, money: i64, open: i64, expected: &str| {
-            let units = affordable(market, (&symbol, day), Money::from(money), Price::from(open));
+            let units = bought(market, (&symbol, day), Money::from(money), Price::from(open));
             assert_eq!(units.to_string(), expected, "{money} at {open} in {}", market.name);
         };
         check(&market, 1000, 300, "3");
