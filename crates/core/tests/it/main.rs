@@ -13,6 +13,7 @@ mod books_support;
 mod market_answers;
 mod market_build;
 mod market_calendar;
+mod market_conditions;
 mod market_rows;
 mod market_view;
 mod market_within;

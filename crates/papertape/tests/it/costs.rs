@@ -18,8 +18,6 @@ async fn results_say_what_they_were_traded_by() {
         let date = result["start_date"].as_str().expect("a date").to_owned();
         let day: Value = world.get(&format!("/results?date={date}&job_id={job}")).await.json();
         assert_eq!(day["results"][0]["conventions"]["costs"], result["conventions"]["costs"]);
-        let listed: Value = world.get(&format!("/simulate/status/{job}")).await.json();
-        assert_eq!(listed["status"], "completed", "{listed}");
         results.push(result);
     }
     let [costly, free] = &results[..] else { panic!("two runs") };
