@@ -10,7 +10,9 @@ use crate::prompt::PromptSet;
 use crate::recorded::{self, Recorded, Spoke};
 use crate::solo::{self, Brief, Conversation};
 use crate::tools::trade;
-use papertape_core::broker::{self, BookEntry, Books, DayEnd, MarketProfile, Ohlc, Outcome, PendingOrder};
+use papertape_core::broker::{
+    self, BookEntry, Books, Conditions, DayEnd, MarketProfile, Ohlc, Outcome, PendingOrder,
+};
 use papertape_core::id::{ContentHash, Symbol};
 use papertape_core::json::{self, to_value};
 use papertape_core::ledger::{CorporateAction, LedgerError};
@@ -161,6 +163,7 @@ pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) ->
 
     let mut ctx = root.child(Key::node("pre"))?;
     let actions = due_actions(input, &books, &at_open);
+    books.set_conditions(conditions(&books, &at_open));
     let before = broker::pre(&mut books, date, &opens(&at_open, input.symbols), &BTreeMap::new(), &actions);
     let before = fits(before)?;
     notices.extend(keep(&mut ctx, &before).await?);
@@ -198,11 +201,13 @@ pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) ->
     }
     notices.extend(work.notices().iter().cloned());
     let mut ctx = root.child(Key::node("bar"))?;
+    books.set_conditions(conditions(&books, &at_open));
     let bars = fits(broker::bar(&mut books, date, &bars(&at_close, input.symbols)))?;
     notices.extend(keep(&mut ctx, &bars).await?);
 
     let mut ctx = root.child(Key::node("close"))?;
     let next = input.dataset.next_trading_day(date);
+    books.set_conditions(conditions_at_close(&books, (&at_open, &at_close)));
     let end = fits(broker::close(&mut books, date, next, &closes(&at_close, input.symbols)))?;
     let outcome = Outcome { entries: end.entries.clone(), rejections: end.rejections.clone() };
     notices.extend(keep(&mut ctx, &outcome).await?);
@@ -373,6 +378,28 @@ fn due_actions(input: &DayInput<'_>, books: &Books, view: &MarketView<'_>) -> Ve
     days.iter().flat_map(on).filter(|action| input.symbols.contains(&action.symbol)).collect()
 }
 
+/// What the market allows today of the instruments that are held or waited for.
+pub fn conditions(books: &Books, at_open: &MarketView<'_>) -> BTreeMap<Symbol, Conditions> {
+    let of = |symbol: Symbol| {
+        let conditions = at_open.conditions(books.profile(), &symbol);
+        (symbol, conditions)
+    };
+    books.concerned().into_iter().map(of).collect()
+}
+
+/// The same for orders that fill at the close, which may use the day's own volume.
+pub fn conditions_at_close(
+    books: &Books,
+    (at_open, at_close): (&MarketView<'_>, &MarketView<'_>),
+) -> BTreeMap<Symbol, Conditions> {
+    let own = |(symbol, conditions): (Symbol, Conditions)| {
+        // Where the bars before carry no volume, the cap is not judged by one day's either.
+        let volume = conditions.volume.and_then(|_| at_close.volume_of_today(&symbol));
+        (symbol, Conditions { volume, ..conditions })
+    };
+    conditions(books, at_open).into_iter().map(own).collect()
+}
+
 fn opens(view: &MarketView<'_>, symbols: &BTreeSet<Symbol>) -> BTreeMap<Symbol, Price> {
     let open = |symbol: &Symbol| Some((symbol.clone(), view.open_price(symbol).ok()?.value.price));
     symbols.iter().filter_map(open).collect()
@@ -380,7 +407,7 @@ fn opens(view: &MarketView<'_>, symbols: &BTreeSet<Symbol>) -> BTreeMap<Symbol, 
 
 fn bars(view: &MarketView<'_>, symbols: &BTreeSet<Symbol>) -> BTreeMap<Symbol, Ohlc> {
     let ohlc = |symbol: &Symbol| {
-        let bar = view.today_bar(symbol).ok()?.value;
+        let bar = view.today_bar(symbol).ok().filter(|_| !view.is_idle_today(symbol))?.value;
         Some((symbol.clone(), Ohlc { open: bar.open, high: bar.high, low: bar.low, close: bar.close }))
     };
     symbols.iter().filter_map(ohlc).collect()

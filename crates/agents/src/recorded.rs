@@ -243,7 +243,7 @@ pub(crate) async fn speak(
             leverage: None,
             reason: None,
         };
-        let quote = trade::quote(view, &order.symbol, symbols.contains(&order.symbol), date);
+        let quote = trade::quote(books.profile(), view, &order.symbol, symbols.contains(&order.symbol), date);
         let decision = approve(books.account(), books.profile(), &quote, request.clone());
         let placed = trade::execute(ctx, books, view, (&request, decision), None).await?;
         let realised = placed.entry.as_ref().and_then(|entry| entry.realised());

@@ -407,7 +407,7 @@ fn prompts(
         json!({
             "agent": brief.agent.name,
             "symbols": brief.symbols,
-            "rules": rules(books.profile(), Allowed::by(books.profile()), language),
+            "rules": rules(books.profile(), Allowed::by(books.profile()), language, brief.date),
             "finish": FINISH_SIGNAL,
             "instructions": brief.agent.instructions,
         }),

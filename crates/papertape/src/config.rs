@@ -13,7 +13,7 @@ mod settings;
 use anyhow::{Context as _, Result, anyhow, bail};
 use papertape_agents::config::AgentConfig;
 use papertape_agents::memory::MemorySettings;
-use papertape_core::broker::MarketProfile;
+use papertape_core::broker::{CostModel, MarketProfile};
 use papertape_core::message::ModelName;
 use papertape_llm::ModelsConfig;
 use papertape_market::download::DownloadConfig;
@@ -164,6 +164,8 @@ pub struct SimulationDefaults {
     pub symbols: Vec<String>,
     /// The market profile's name.
     pub market: String,
+    /// What trading costs: `market`, as the market profile says, or `frictionless`, nothing.
+    pub costs: CostModel,
     /// What each agent starts with.
     pub initial_cash: rust_decimal::Decimal,
     /// Write summaries of what agents say?
@@ -180,6 +182,7 @@ impl Default for SimulationDefaults {
             dataset: "us-daily-2000-2013".to_owned(),
             symbols: Vec::new(),
             market: "us_equity".to_owned(),
+            costs: CostModel::Market,
             initial_cash: rust_decimal::Decimal::from(100_000),
             summaries: true,
             memory: MemorySettings::default(),

@@ -58,7 +58,7 @@ impl Facts {
         whole.insert("limits".to_owned(), json!(canonical(&limits(books.profile(), config))));
         let sizing = &config.sizing;
         let allowed = rules::Allowed { shorting: sizing.shorting, max_leverage: sizing.max_leverage };
-        let told = rules::rules(books.profile(), allowed, input.agent.language);
+        let told = rules::rules(books.profile(), allowed, input.agent.language, input.day.date);
         whole.insert("rules".to_owned(), json!(told));
         whole.insert("notices".to_owned(), json!(memory::book_lines(notices)));
         Self { priced, whole, shown_prices, shown_account }

@@ -47,7 +47,7 @@ pub(crate) async fn place(
     let mut ctx = root.child(Key::node("sizing"))?;
     let date = input.day.date;
     let config = input.agent_at(SCOPE).desk_config().sizing;
-    let quote = |symbol: &Symbol| (symbol.clone(), trade::quote(view, symbol, true, date));
+    let quote = |symbol: &Symbol| (symbol.clone(), trade::quote(books.profile(), view, symbol, true, date));
     let quotes: BTreeMap<Symbol, Quote> = input.symbols.iter().map(quote).collect();
     let decisions: BTreeMap<Symbol, Decision> =
         cases.iter().map(|case| (case.symbol.clone(), decision(case))).collect();

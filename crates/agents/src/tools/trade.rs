@@ -80,7 +80,7 @@ pub async fn place(
         }
     };
     let known = symbols.contains(&request.symbol);
-    let quote = quote(view, &request.symbol, known, date);
+    let quote = quote(books.profile(), view, &request.symbol, known, date);
     // What comes before the amount in the order of checks decides before it, readable or not.
     let decision = match (approve(books.account(), books.profile(), &quote, request.clone()), amount) {
         (Err(refused), Err(message)) if refused.code == RejectCode::InvalidAmount => {
@@ -171,13 +171,19 @@ pub(crate) async fn execute(
 
 /// What the broker is told of an instrument at an instant.
 #[must_use]
-pub fn quote(view: &MarketView<'_>, symbol: &Symbol, known: bool, date: Date) -> Quote {
+pub fn quote(
+    profile: &MarketProfile,
+    view: &MarketView<'_>,
+    symbol: &Symbol,
+    known: bool,
+    date: Date,
+) -> Quote {
     if !known {
         return Quote::unknown(symbol.clone(), date);
     }
     match view.price(symbol) {
         Ok(read) if read.value.kind == PriceKind::TodayOpen => {
-            Quote::at(symbol.clone(), date, read.value.price)
+            Quote::at(symbol.clone(), date, read.value.price).under(view.conditions(profile, symbol))
         }
         _ => Quote::no_bar(symbol.clone(), date),
     }
@@ -303,10 +309,10 @@ fn order_tool(profile: &MarketProfile, name: &str, description: &str, opens: boo
         "units, in steps of 0.00000001".to_owned()
     } else if profile.lot.0 == Decimal::ONE {
         "whole shares, in lots of 1".to_owned()
-    } else if opens {
-        format!("shares, in whole lots of {}", profile.lot)
     } else {
-        format!("shares, in whole lots of {}, or all that is held", profile.lot)
+        let lots = crate::rules::lots(profile);
+        let rest = if opens { "" } else { ", or all that is held" };
+        format!("shares, in whole lots of {lots}{rest}")
     };
     let mut properties = vec![
         ("symbol", json!({ "type": "string", "description": "ticker symbol" })),

@@ -326,7 +326,7 @@ fn contexts_follow_splits_waiting_orders_and_reversals() {
     stage.memory = MemorySettings::default();
     stage.profile = MarketProfile {
         fill_model: papertape_core::broker::FillModel::NextOpen,
-        ..MarketProfile::us_equity()
+        ..MarketProfile::us_equity().frictionless()
     };
     let day = stage.day_with(0, stage.start(), model(vec![buy("AAPL", 3)], THESIS));
     assert!(contexts(&day).is_empty(), "nothing is open yet");

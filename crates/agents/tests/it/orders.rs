@@ -160,9 +160,9 @@ fn a_refusal_is_recorded_and_told() {
     check(&us, ("buy", order("TSLA", json!("ten"))), "unknown_symbol");
     check(&us, ("buy", order("IBM", json!("ten"))), "no_bar_today");
 
-    let crypto = Stage { profile: MarketProfile::crypto(), ..Stage::new(data()) };
+    let crypto = Stage { profile: MarketProfile::crypto().frictionless(), ..Stage::new(data()) };
     check(&crypto, ("buy", with("leverage", json!(2))), "stop_required");
-    let cn = Stage { profile: MarketProfile::cn_a_share(), ..Stage::new(data()) };
+    let cn = Stage { profile: MarketProfile::cn_a_share().frictionless(), ..Stage::new(data()) };
     check(&cn, ("buy", order("AAPL", json!(50))), "lot_size");
     check(&cn, ("short", order("AAPL", json!(100))), "shorting_not_allowed");
 }
@@ -171,7 +171,7 @@ fn a_refusal_is_recorded_and_told() {
 #[test]
 fn t_plus_one_is_told() {
     let mut stage = Stage::new(data());
-    stage.profile = MarketProfile::cn_a_share();
+    stage.profile = MarketProfile::cn_a_share().frictionless();
     stage.cash = 100_000;
     let order = json!({ "symbol": "AAPL", "quantity": 100 });
     let day = stage.day(2, stage.start(), vec![calls(&[("buy", order.clone()), ("sell", order)]), done()]);
@@ -261,11 +261,17 @@ fn tools_are_those_of_the_market() {
     let names = |profile: &MarketProfile| -> Vec<String> {
         trade::tools(profile).into_iter().map(|tool| tool.name).collect()
     };
-    assert_eq!(names(&MarketProfile::us_equity()), ["get_portfolio", "buy", "sell", "short", "cover"]);
-    assert_eq!(names(&MarketProfile::cn_a_share()), ["get_portfolio", "buy", "sell"]);
+    assert_eq!(
+        names(&MarketProfile::us_equity().frictionless()),
+        ["get_portfolio", "buy", "sell", "short", "cover"]
+    );
+    assert_eq!(names(&MarketProfile::cn_a_share().frictionless()), ["get_portfolio", "buy", "sell"]);
     let has_leverage =
         |profile: &MarketProfile| !trade::tools(profile)[1].parameters["properties"]["leverage"].is_null();
-    assert!(has_leverage(&MarketProfile::crypto()) && !has_leverage(&MarketProfile::us_equity()));
+    assert!(
+        has_leverage(&MarketProfile::crypto().frictionless())
+            && !has_leverage(&MarketProfile::us_equity().frictionless())
+    );
     let stage = Stage::new(data());
     let day = stage.day(2, stage.start(), vec![done()]);
     let offered = day.request(1)["tools"].as_array().map(Vec::len);

@@ -111,18 +111,43 @@ fn overrides_replace_prompts() {
     assert_eq!(day.result.state.notices, ["told tomorrow"]);
 }
 
-// Goal: the rules that an agent is told are the market's, in its language; those of US shares are the very
-// words that earlier tapes were made with.
+// Goal: the rules that an agent is told are the market's, in its language, with the costs of the day as they are.
 #[test]
 fn rules_say_what_the_market_allows() {
     let told = |profile: &MarketProfile, language| {
-        papertape_agents::rules::rules(profile, Allowed::by(profile), language)
+        let day = "2024-06-03".parse().expect("a date");
+        papertape_agents::rules::rules(profile, Allowed::by(profile), language, day)
     };
     assert_eq!(
-        told(&MarketProfile::us_equity(), Language::En),
+        told(&MarketProfile::us_equity().frictionless(), Language::En),
         "Trade whole shares in lots of 1. Orders fill at once, at today's opening price. Shares may be sold \
-         short. A fill costs 0 basis points (at least 0) and 0 of slippage."
+         short. Trading is frictionless: a fill costs no fee and no slippage."
     );
+    for (profile, language, costs) in [
+        (
+            MarketProfile::us_equity(),
+            Language::En,
+            " A fill costs: slippage of 10 basis points; commission 0.005 per share (at least 1, at most 1% of the \
+             value); sec fee 27.8 per million of the value (sales only); finra taf 0.000166 per share (sales only, \
+             at most 8.3). Borrowed shares cost 50 basis points per year of a short position's value, by the \
+             calendar night.",
+        ),
+        (
+            MarketProfile::cn_a_share(),
+            Language::Zh,
+            "每笔成交的成本：滑点 10 个基点；佣金成交额的 3 个基点（至少 5）；印花税成交额的 5 个基点（仅卖出，\
+             基金除外）；过户费成交额的 0.1 个基点（基金除外）。",
+        ),
+        (
+            MarketProfile::crypto(),
+            Language::En,
+            " A fill costs: slippage of 2 for BTC, XBT, ETH, else 10 basis points; taker fee 10 basis points (not \
+             for perpetuals); taker fee 5 basis points (perpetuals only).",
+        ),
+    ] {
+        let told = told(&profile, language);
+        assert!(told.contains(costs), "{told}");
+    }
     let expected = [
         (
             MarketProfile::cn_a_share(),
@@ -180,7 +205,8 @@ fn decisions_are_summarised_as_sentences() {
 fn rules_say_no_more_than_an_agent_may_do() {
     let own = |shorting, leverage: i64| Allowed { shorting, max_leverage: leverage.into() };
     let told = |profile: &MarketProfile, allowed, language| {
-        papertape_agents::rules::rules(profile, allowed, language)
+        let day = "2024-06-03".parse().expect("a date");
+        papertape_agents::rules::rules(profile, allowed, language, day)
     };
     let (us, crypto) = (MarketProfile::us_equity(), MarketProfile::crypto());
     assert!(told(&us, own(true, 1), Language::En).contains("Shares may be sold short"));

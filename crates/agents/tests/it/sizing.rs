@@ -98,7 +98,7 @@ fn run(books: &Books, prices: &[(&str, &str)], list: Vec<(&str, Decision)>) -> S
 // Goal: each rating comes to its weight of the cap, by hand.
 #[test]
 fn ratings_have_weights() {
-    let empty = books(MarketProfile::us_equity(), &[]);
+    let empty = books(MarketProfile::us_equity().frictionless(), &[]);
     let sizing = run(
         &empty,
         &[("A", "100"), ("B", "30")],
@@ -108,8 +108,10 @@ fn ratings_have_weights() {
     assert_eq!(told(&sizing), [one("A", Side::Buy, "25"), one("B", Side::Buy, "50")]);
     assert_eq!(sizing.cuts, []);
 
-    let held =
-        books(MarketProfile::us_equity(), &[("A", "20", "100"), ("B", "20", "100"), ("C", "20", "100")]);
+    let held = books(
+        MarketProfile::us_equity().frictionless(),
+        &[("A", "20", "100"), ("B", "20", "100"), ("C", "20", "100")],
+    );
     let prices = [("A", "100"), ("B", "100"), ("C", "100")];
     let list =
         vec![("A", rated(Rating::Underweight)), ("B", rated(Rating::Sell)), ("C", rated(Rating::Overweight))];
@@ -127,9 +129,10 @@ fn ratings_have_weights() {
 // Goal: Hold, an unparseable answer, a symbol without a price and one with a waiting order give no order.
 #[test]
 fn no_opinion_no_order() {
-    let mut profile = MarketProfile::us_equity();
+    let mut profile = MarketProfile::us_equity().frictionless();
     profile.fill_model = FillModel::NextOpen;
-    let mut books = books(MarketProfile::us_equity(), &[("A", "20", "100"), ("B", "20", "100")]);
+    let mut books =
+        books(MarketProfile::us_equity().frictionless(), &[("A", "20", "100"), ("B", "20", "100")]);
     let none = Decision::None { why: "the answer states no rating".to_owned() };
     let prices = [("A", "100"), ("B", "100"), ("D", "100")];
     let list = vec![
@@ -155,7 +158,7 @@ fn no_opinion_no_order() {
 // and slippage, and recorded.
 #[test]
 fn cash_is_shared() {
-    let mut profile = MarketProfile::us_equity();
+    let mut profile = MarketProfile::us_equity().frictionless();
     profile.fees = Fees { bps: d("100"), minimum: Money(d("5")) };
     profile.slippage_bps = d("100");
     let mut config = SizingConfig {
@@ -174,7 +177,7 @@ fn cash_is_shared() {
     assert_eq!(numbers["cash"], d("10000"));
 
     config.weights.overweight = d("1");
-    let full = books(MarketProfile::us_equity(), &[("B", "100", "100")]);
+    let full = books(MarketProfile::us_equity().frictionless(), &[("B", "100", "100")]);
     let list = decisions(vec![("A", rated(Rating::Buy)), ("B", rated(Rating::Sell))]);
     let sizing = size(&full, &quotes(&[("A", "100"), ("B", "100")], 3), &list, &config);
     assert_eq!(told(&sizing), [one("B", Side::Sell, "100"), one("A", Side::Buy, "90")]);
@@ -183,7 +186,7 @@ fn cash_is_shared() {
 // Goal: the Trader's size takes the table's place where it goes the rating's way, within the cap.
 #[test]
 fn the_traders_size_counts() {
-    let empty = books(MarketProfile::us_equity(), &[]);
+    let empty = books(MarketProfile::us_equity().frictionless(), &[]);
     let buy =
         |sizing: &str| run(&empty, &[("A", "100")], vec![("A", proposed(Rating::Buy, Action::Buy, sizing))]);
     for (sizing, shares) in [
@@ -218,7 +221,7 @@ fn the_traders_size_counts() {
     assert_eq!(told(&other), [one("A", Side::Buy, "25")]);
     assert!(cut(&other, "A", CutCode::SizingIgnored));
 
-    let held = books(MarketProfile::us_equity(), &[("A", "20", "100")]);
+    let held = books(MarketProfile::us_equity().frictionless(), &[("A", "20", "100")]);
     let sell =
         |sizing: &str| run(&held, &[("A", "100")], vec![("A", proposed(Rating::Sell, Action::Sell, sizing))]);
     for (sizing, shares) in [
@@ -302,7 +305,7 @@ fn sizes_are_read() {
 #[test]
 fn the_market_rules() {
     let quotes3 = quotes(&[("A", "10")], 3);
-    let mut cn = Books::new("desk", MarketProfile::cn_a_share(), Money(d("10000")));
+    let mut cn = Books::new("desk", MarketProfile::cn_a_share().frictionless(), Money(d("10000")));
     place(&mut cn, &quotes(&[("A", "10")], 2)["A"], Side::Buy, d("300"));
     place(&mut cn, &quotes3["A"], Side::Buy, d("100"));
     let sizing = size(&cn, &quotes3, &decisions(vec![("A", rated(Rating::Sell))]), &SizingConfig::default());
@@ -312,7 +315,7 @@ fn the_market_rules() {
     let mut short = SizingConfig { shorting: true, ..SizingConfig::default() };
     short.weights.sell = d("-0.5");
     let list = decisions(vec![("A", rated(Rating::Sell))]);
-    let us = books(MarketProfile::us_equity(), &[("A", "20", "10")]);
+    let us = books(MarketProfile::us_equity().frictionless(), &[("A", "20", "10")]);
     assert_eq!(
         told(&size(&us, &quotes3, &list, &short)),
         [one("A", Side::Sell, "20"), one("A", Side::Short, "125")]
@@ -321,11 +324,11 @@ fn the_market_rules() {
     assert_eq!(told(&sizing), [one("A", Side::Sell, "400")]);
     assert!(cut(&sizing, "A", CutCode::Shorting));
     // A Buy of what is short covers it, then buys.
-    let us = books(MarketProfile::us_equity(), &[("A", "-50", "10")]);
+    let us = books(MarketProfile::us_equity().frictionless(), &[("A", "-50", "10")]);
     let sizing = size(&us, &quotes3, &decisions(vec![("A", rated(Rating::Buy))]), &SizingConfig::default());
     assert_eq!(told(&sizing), [one("A", Side::Cover, "50"), one("A", Side::Buy, "250")]);
 
-    let crypto = books(MarketProfile::crypto(), &[]);
+    let crypto = books(MarketProfile::crypto().frictionless(), &[]);
     let config = SizingConfig { max_leverage: d("3"), ..SizingConfig::default() };
     let with = |stop: Option<&str>, target: Option<&str>, leverage: &str| {
         let mut proposal = proposal(Action::Buy, "10% of portfolio");
@@ -368,11 +371,15 @@ fn a_wrong_table_is_refused() {
 }
 
 fn profile() -> impl Strategy<Value = MarketProfile> {
-    (0..3_usize, 0_i64..200, 0_i64..20, 0_i64..100, prop::bool::ANY).prop_map(
+    (0..6_usize, 0_i64..200, 0_i64..20, 0_i64..100, prop::bool::ANY).prop_map(
         |(which, bps, minimum, slippage, later)| {
+            // The presets with their own costs on top, or without.
             let mut profile =
-                [MarketProfile::us_equity(), MarketProfile::cn_a_share(), MarketProfile::crypto()][which]
+                [MarketProfile::us_equity(), MarketProfile::cn_a_share(), MarketProfile::crypto()][which % 3]
                     .clone();
+            if which >= 3 {
+                profile = profile.frictionless();
+            }
             profile.fees = Fees { bps: Decimal::from(bps), minimum: Money(Decimal::from(minimum)) };
             profile.slippage_bps = Decimal::from(slippage);
             profile.fill_model = if later { FillModel::NextOpen } else { FillModel::Open };
@@ -440,11 +447,13 @@ fn world() -> impl Strategy<Value = (Books, Quotes, Decisions, SizingConfig)> {
             let quantity = Decimal::from(lots) * profile.lot.0;
             let needed = papertape_core::broker::needed_to_open(
                 &profile,
+                (&symbol, quote.day),
                 Side::Buy,
                 Quantity(quantity),
                 price,
                 Decimal::ONE,
-            );
+            )
+            .and_then(papertape_core::broker::OpeningNeeds::total);
             if lots > 0 && needed.is_ok_and(|needed| needed <= books.account().available().expect("a number"))
             {
                 place(&mut books, &Quote { day: day(2), ..quote.clone() }, Side::Buy, quantity);
@@ -489,7 +498,7 @@ proptest! {
             if planned.side.opens() {
                 let leverage = planned.leverage.or_else(|| trial.account().position(&planned.symbol).map(|p| p.leverage)).unwrap_or(Decimal::ONE);
                 prop_assert!(leverage <= config.max_leverage.max(Decimal::ONE));
-                needed += papertape_core::broker::needed_to_open(profile, planned.side, planned.quantity, marks[&planned.symbol], leverage).expect("a number").0;
+                needed += papertape_core::broker::needed_to_open(profile, (&planned.symbol, day(3)), planned.side, planned.quantity, marks[&planned.symbol], leverage).expect("a number").total().expect("a number").0;
             }
             let order = planned.order(trial.next_order_id());
             let approved = approve(trial.account(), profile, &quotes[&planned.symbol], order);
@@ -517,7 +526,7 @@ proptest! {
     // orders.
     #[test]
     fn the_order_of_symbols_does_not_matter(prices in prop::collection::vec((1_i64..50_000, decision()), 2..6), fee in 0_i64..30) {
-        let mut profile = MarketProfile::us_equity();
+        let mut profile = MarketProfile::us_equity().frictionless();
         profile.fees.minimum = Money(Decimal::from(fee));
         let books = books(profile, &[]);
         let config = SizingConfig { symbol_cap: d("0.6"), gross_cap: d("2"), ..SizingConfig::default() };

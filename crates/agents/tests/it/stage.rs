@@ -61,7 +61,7 @@ impl Stage {
         let model = "openai::gpt-5".parse().expect("a model's name");
         Self {
             agent: AgentConfig::solo("gpt".into(), model),
-            profile: MarketProfile::us_equity(),
+            profile: MarketProfile::us_equity().frictionless(),
             prompts: PromptSet::built_in(),
             data: data.build(),
             symbols: ["AAPL", "IBM"].map(Symbol::new).into(),

@@ -244,12 +244,15 @@ fn a_portfolio_shows_what_the_rules_turn_on() {
         submit(&mut books, approved.expect("approved")).expect("fills");
         portfolio::read(&books, &view, day.date).value
     };
-    let us = shown(MarketProfile::us_equity(), None);
+    let us = shown(MarketProfile::us_equity().frictionless(), None);
     let keys = |value: &Value| value.as_object().expect("an object").len();
     assert_eq!((keys(&us), keys(&us["positions"][0])), (5, 9), "as ever: {us}");
-    let cn = shown(MarketProfile::cn_a_share(), None);
+    let cn = shown(MarketProfile::cn_a_share().frictionless(), None);
     assert_eq!(cn["positions"][0]["sellable"], 0, "bought today");
-    let crypto = shown(MarketProfile::crypto(), Some(5));
+    let mut costly = MarketProfile::crypto().frictionless();
+    costly.fees.bps = 10.into();
+    costly.slippage_bps = 2.into();
+    let crypto = shown(costly, Some(5));
     // 90.018 with slippage, a fifth of it margin, a fee of 10 basis points: 10,000 - 1,800.36 - 9.0018.
     assert_eq!(crypto["available"], 8190.6382);
     assert_eq!(crypto["positions"][0]["margin"], 1800.36);

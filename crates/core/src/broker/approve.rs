@@ -1,10 +1,12 @@
 //! The checks of an order, in their fixed order, and the proof that they were passed.
 
+use super::conditions::{check_band, check_participation};
 use super::order::{Order, Quote, QuoteState, StopChange};
 use super::profile::MarketProfile;
 use super::reject::{Refusal, RejectCode, Rejection};
 use super::stops;
-use super::terms::Terms;
+use super::terms::{Terms, Venue};
+use crate::id::Symbol;
 use crate::ledger::{Account, Direction, LedgerError, Position, Side, exact};
 use crate::money::{Money, Price, Quantity};
 use crate::time::Date;
@@ -70,7 +72,7 @@ impl<T> Approved<T> {
 ///
 /// In this order, and the first that fails decides: an insolvent account, unknown symbol, no bar today, an amount that is
 /// not above zero (or too large), what the side needs (shorting allowed, no position of the other
-/// side), lot size, T+1, cash with fees, shares, leverage, stop and target.
+/// side), price limits, lot size, participation, T+1, cash with fees, shares, leverage, stop and target.
 ///
 /// # Errors
 /// The refusal, with the order in it.
@@ -116,7 +118,8 @@ pub fn check_protection(
     let position = account.position(&order.symbol);
     let leverage = leverage_of(&order, position);
     let checked = price_of(quote, order.symbol.as_str()).and_then(|reference| {
-        let terms = Terms::at(profile, order.side, order.quantity, reference).map_err(Refusal::too_large)?;
+        let venue = Venue::of_order(profile, &order.symbol, quote.day);
+        let terms = Terms::at(venue, order.side, order.quantity, reference).map_err(Refusal::too_large)?;
         check_leverage(profile, &order, position, leverage)?;
         check_stop(&order, position, &terms, leverage)
     });
@@ -145,13 +148,16 @@ fn check(account: &Account, profile: &MarketProfile, quote: &Quote, order: &Orde
         let message = format!("An amount must be above zero; {asked} is not.");
         return Err(Refusal::new(RejectCode::InvalidAmount, message, [("asked", asked.0)]));
     }
-    let terms = Terms::at(profile, order.side, asked, reference).map_err(Refusal::too_large)?;
+    let venue = Venue::of_order(profile, &order.symbol, quote.day);
+    let terms = Terms::at(venue, order.side, asked, reference).map_err(Refusal::too_large)?;
     check_side(profile, order, position)?;
+    check_band(&quote.conditions, order, reference)?;
     check_lot(profile, order, position)?;
+    check_participation(account, profile, &quote.conditions, order, quote.day)?;
     if !order.side.opens() {
         let own = position.filter(|p| p.quantity.is_positive() == order.side.is_long());
         check_t_plus_one(profile, order, own, quote.day)?;
-        check_closing_cash(account, profile, order, own, reference)?;
+        check_closing_cash(account, venue, order, own, reference)?;
         check_shares(order, own)?;
         return Ok(reference);
     }
@@ -212,13 +218,18 @@ fn check_lot(profile: &MarketProfile, order: &Order, position: Option<&Position>
         let numbers = [("asked", asked.0), ("lot", unit)];
         return Err(Refusal::new(RejectCode::LotSize, message, numbers));
     }
-    let lot = profile.lot;
-    let whole = asked.0.checked_rem(lot.0).is_some_and(|rest| rest.is_zero());
-    if whole || closes_all {
+    let rule = profile.lot_rule(&order.symbol);
+    if rule.allows(asked) || closes_all {
         return Ok(());
     }
-    let message = format!("Quantities are multiples of {lot}; {asked} is not.");
-    Err(Refusal::new(RejectCode::LotSize, message, [("asked", asked.0), ("lot", lot.0)]))
+    let (minimum, lot) = (rule.minimum, rule.step);
+    let least = if minimum == lot { String::new() } else { format!(" and at least {minimum}") };
+    let message = format!("Quantities are multiples of {lot}{least}; {asked} is not.");
+    let mut refusal = Refusal::new(RejectCode::LotSize, message, [("asked", asked.0), ("lot", lot.0)]);
+    if minimum != lot {
+        refusal.numbers.insert("minimum".to_owned(), minimum.0);
+    }
+    Err(refusal)
 }
 
 fn check_t_plus_one(
@@ -245,7 +256,7 @@ fn check_t_plus_one(
 /// Closing must not leave less than nothing available, unless it makes things better.
 fn check_closing_cash(
     account: &Account,
-    profile: &MarketProfile,
+    venue: Venue<'_>,
     order: &Order,
     position: Option<&Position>,
     reference: Price,
@@ -253,7 +264,7 @@ fn check_closing_cash(
     let Some(position) = position else { return Ok(()) };
     let quantity = order.quantity.min(position.quantity.abs());
     let available = account.available().map_err(Refusal::too_large)?;
-    let terms = Terms::closing(profile, position, quantity, reference).map_err(Refusal::too_large)?;
+    let terms = Terms::closing(venue, position, quantity, reference).map_err(Refusal::too_large)?;
     let released = released(position, quantity, terms.price).map_err(Refusal::too_large)?;
     let after = exact::plus(available, released)
         .and_then(|sum| exact::minus(sum, terms.fee))
@@ -279,28 +290,48 @@ pub(super) fn released(position: &Position, quantity: Quantity, price: Price) ->
     exact::plus(margin, exact::minus(exact::value(price, signed)?, cost)?)
 }
 
-/// What has to be available to open or add to a position: its margin at the fill's price, slippage
-/// included, and the fee. `reference` is the price before slippage.
+/// What has to be available to open or add to a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpeningNeeds {
+    /// Its margin at the fill's price, slippage included.
+    pub margin: Money,
+    /// The fee.
+    pub fee: Money,
+}
+
+impl OpeningNeeds {
+    /// Margin and fee.
+    ///
+    /// # Errors
+    /// [`LedgerError::Overflow`].
+    pub fn total(self) -> Result<Money, LedgerError> {
+        exact::plus(self.margin, self.fee)
+    }
+}
+
+/// What has to be available to open or add to a position on a day, as the profile's orders fill. `reference` is
+/// the price before slippage.
 ///
 /// # Errors
 /// [`LedgerError::Overflow`], or a price that slippage takes below zero.
 pub fn needed_to_open(
     profile: &MarketProfile,
+    (symbol, day): (&Symbol, Date),
     side: Side,
     quantity: Quantity,
     reference: Price,
     leverage: Decimal,
-) -> Result<Money, LedgerError> {
-    needed(&Terms::at(profile, side, quantity, reference)?, leverage)
+) -> Result<OpeningNeeds, LedgerError> {
+    needed(&Terms::at(Venue::of_order(profile, symbol, day), side, quantity, reference)?, leverage)
 }
 
-fn needed(terms: &Terms, leverage: Decimal) -> Result<Money, LedgerError> {
+fn needed(terms: &Terms, leverage: Decimal) -> Result<OpeningNeeds, LedgerError> {
     // A leverage below 1 is refused by a later rule; here it must not make the order cheaper or
     // the division fail.
     let divisor = leverage.max(Decimal::ONE);
     let margin = exact::div(terms.value.0, divisor)?;
     let margin = Money(if divisor == Decimal::ONE { margin } else { exact::round(margin, exact::MONEY_DP) });
-    exact::plus(margin, terms.fee)
+    Ok(OpeningNeeds { margin, fee: terms.fee })
 }
 
 fn check_opening_cash(
@@ -310,7 +341,7 @@ fn check_opening_cash(
     leverage: Decimal,
 ) -> Result<(), Refusal> {
     let available = account.available().map_err(Refusal::too_large)?;
-    let needed = needed(terms, leverage).map_err(Refusal::too_large)?;
+    let needed = needed(terms, leverage).and_then(OpeningNeeds::total).map_err(Refusal::too_large)?;
     if needed <= available {
         return Ok(());
     }

@@ -1,6 +1,7 @@
 //! The bar phase: what the day's prices did to open positions.
 
 use super::books::{BookEntry, Books, Outcome};
+use super::conditions::PriceBand;
 use super::stops::is_worse;
 use crate::id::Symbol;
 use crate::ledger::{FillCause, LedgerError, Position};
@@ -31,6 +32,9 @@ pub struct Ohlc {
 /// gapped beyond. Elsewhere it fills at a price of the market like any other fill, and what a gap takes
 /// beyond the margin is the account's loss.
 ///
+/// An instrument that is locked at a price limit (its high and its low are the limit) triggers no stop and no
+/// target; a liquidation, which the market forces, closes all the same.
+///
 /// Under T+1 what was acquired today cannot be closed by a stop or a target; a liquidation, which
 /// the market forces, closes it.
 ///
@@ -60,6 +64,9 @@ pub(super) fn trigger_all(
         };
         let inside = || bar.and_then(|bar| inside(&position, bar));
         let Some((cause, price)) = gapped(&position, open).or_else(inside) else { continue };
+        if cause != FillCause::Liquidation && is_locked(books, &symbol, &position, open, bar) {
+            continue;
+        }
         let quantity = match cause {
             FillCause::Liquidation => position.quantity.abs(),
             _ => position.closable(day, books.profile.t_plus_one),
@@ -69,6 +76,16 @@ pub(super) fn trigger_all(
         }
     }
     Ok(())
+}
+
+/// Is there nobody to close the position with? Its open is at the limit and, where the bar is known, so is all
+/// of it.
+fn is_locked(books: &Books, symbol: &Symbol, position: &Position, open: Price, bar: Option<Ohlc>) -> bool {
+    let stops = |band: PriceBand| {
+        let is_still = bar.is_none_or(|bar| bar.high == bar.low);
+        is_still && band.stops(position.closing_side(), open)
+    };
+    books.conditions_of(symbol).band.is_some_and(stops)
 }
 
 /// What the open has already gone beyond: it fills at the open.

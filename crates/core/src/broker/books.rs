@@ -1,9 +1,10 @@
 //! The books of one agent: the account, what is pending, and how each change is entered.
 
+use super::conditions::Conditions;
 use super::order::Order;
 use super::profile::{FillModel, MarketProfile};
 use super::reject::Rejection;
-use super::terms::Terms;
+use super::terms::{Terms, Venue};
 use crate::id::Symbol;
 use crate::ledger::{
     Account, Applied, Fill, FillCause, Insolvency, LedgerError, LedgerEvent, OrderId, Position, Realised,
@@ -12,7 +13,7 @@ use crate::ledger::{
 use crate::money::{Money, Price, Quantity};
 use crate::time::Date;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One agent's books: everything about its trading that outlives a day.
 ///
@@ -35,6 +36,15 @@ pub struct Books {
     /// Not stored: a day that runs again makes it again.
     #[serde(skip)]
     pub(super) journal: Journal,
+    /// What the market allows of the instruments that are held or waited for; not stored, as the journal.
+    #[serde(skip)]
+    pub(super) conditions: BTreeMap<Symbol, Conditions>,
+    /// Is an order that is not covered where it fills reduced to what is? Not stored.
+    #[serde(skip)]
+    pub(super) reduces: bool,
+    /// How many orders were reduced. Not stored.
+    #[serde(skip)]
+    pub(super) reduced: u64,
 }
 
 /// What has been entered and refused since the day began, in the order of the ledger.
@@ -219,7 +229,47 @@ impl Books {
             last_close: None,
             financed_until: None,
             journal: Journal::default(),
+            conditions: BTreeMap::new(),
+            reduces: false,
+            reduced: 0,
         }
+    }
+
+    /// The same books, but that a waiting order that cash, holdings or the participation cap do not cover where
+    /// it fills is reduced to the largest quantity that they do. For what follows from other books: baselines,
+    /// and orders that are filled again under another convention.
+    #[must_use]
+    pub fn reducing(mut self) -> Self {
+        self.reduces = true;
+        self
+    }
+
+    /// How many orders have been reduced.
+    #[must_use]
+    pub fn reduced(&self) -> u64 {
+        self.reduced
+    }
+
+    /// Lets an order of another ledger wait for the next open, where it is checked like any other.
+    pub fn enqueue(&mut self, order: Order, placed_on: Date) {
+        self.pending.push(PendingOrder { order, placed_on, fill_model: FillModel::NextOpen });
+    }
+
+    /// Sets what the market allows today of the instruments that are held or waited for: before [`super::pre`],
+    /// and again before [`super::close`], where the volume is that of the day.
+    pub fn set_conditions(&mut self, conditions: BTreeMap<Symbol, Conditions>) {
+        self.conditions = conditions;
+    }
+
+    /// The instruments that are held or that an order waits for.
+    #[must_use]
+    pub fn concerned(&self) -> BTreeSet<Symbol> {
+        let held = self.account.positions().keys();
+        held.chain(self.pending.iter().map(|pending| &pending.order.symbol)).cloned().collect()
+    }
+
+    pub(super) fn conditions_of(&self, symbol: &Symbol) -> Conditions {
+        self.conditions.get(symbol).copied().unwrap_or_default()
     }
 
     /// What has been entered and refused since the day's pre-phase began; the close takes it out.
@@ -354,9 +404,10 @@ impl Books {
         (cause, quantity, reference): (FillCause, Quantity, Price),
     ) -> Result<(), LedgerError> {
         let side = position.closing_side();
+        let venue = Venue::forced(&self.profile, symbol, day);
         let terms = match cause {
-            FillCause::Target => Terms::closing_at_limit(&self.profile, position, quantity, reference)?,
-            _ => Terms::closing(&self.profile, position, quantity, reference)?,
+            FillCause::Target => Terms::closing_at_limit(venue, position, quantity, reference)?,
+            _ => Terms::closing(venue, position, quantity, reference)?,
         };
         let fill = Fill {
             day,

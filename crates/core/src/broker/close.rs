@@ -108,6 +108,7 @@ pub fn close(
         books.marks.retain(|symbol, _| held.binary_search(symbol).is_ok());
         books.last_value = portfolio_value;
         books.last_close = Some(day);
+        books.conditions.clear();
         Ok(DayEnd {
             day,
             entries,
@@ -139,7 +140,10 @@ fn fill_at_close(
         }
         let symbol = pending.order.symbol.clone();
         let quote = match closes.get(&symbol) {
-            Some(close) => Quote::at(symbol, day, *close),
+            Some(close) => {
+                let conditions = books.conditions_of(&symbol);
+                Quote::at(symbol, day, *close).under(conditions)
+            }
             None => Quote::no_bar(symbol, day),
         };
         match fill_pending(books, &quote, pending.order)? {

@@ -43,15 +43,17 @@ pub(super) fn charge(
     Ok(())
 }
 
-/// What one unit of a position costs over so many nights: the financed amount x the yearly rate x nights /
-/// 365 over the units held, rounded half to even to 16 decimals.
+/// What one unit of a position costs over so many nights: the financed amount x the yearly rate (for a short
+/// position that of borrowed shares) x nights / 365 over the units held, rounded half to even to 16 decimals.
 fn charge_per_unit(
     profile: &MarketProfile,
     position: &Position,
     mark: Price,
     nights: u32,
 ) -> Result<Price, LedgerError> {
-    let yearly = exact::div(profile.financing_bps_a_year, bps_of_one())?;
+    let is_long = position.quantity.is_positive();
+    let bps = if is_long { profile.financing_bps_a_year } else { profile.short_borrow_bps() };
+    let yearly = exact::div(bps, bps_of_one())?;
     if yearly.is_zero() {
         return Ok(Price::ZERO);
     }

@@ -12,13 +12,14 @@
 //!
 //! # Costs
 //! * Fill price = reference price x (1 + s) where shares are taken (buy, cover), x (1 - s) where
-//!   they are given (sell, short), with s = `slippage_bps` / 10,000, rounded half to even to 10
-//!   decimals: slippage is always against the trader. A target fills without slippage, for it is a
-//!   limit; a stop, a liquidation and the cover of a margin call slip.
-//! * Fee = max(`fees.minimum`, fill price x quantity x `fees.bps` / 10,000), rounded half to even
-//!   to 8 decimals, for each fill.
+//!   they are given (sell, short), with s = [`MarketProfile::slippage_of`] / 10,000, rounded half to even to
+//!   10 decimals: slippage is always against the trader. A target fills without slippage, for it is a
+//!   limit; a stop, a liquidation and the cover of a margin call slip as fills of the kind `forced`.
+//! * Fee of a fill = [`MarketProfile::fee`]: max(`fees.minimum`, fill price x quantity x `fees.bps` / 10,000),
+//!   rounded half to even to 8 decimals, and the fees of `fee_schedule` that are in force on the fill's day.
 //! * Financing at the close = units held x the charge per unit, rounded likewise; the charge per unit =
-//!   financed amount x `financing_bps_a_year` / 10,000 x nights / 365 / units held, rounded to 16 decimals;
+//!   financed amount x the yearly rate / 10,000 x nights / 365 / units held, rounded to 16 decimals; the rate is
+//!   `financing_bps_a_year`, and for a short position `annual_borrow_bps` where the profile has it;
 //!   the financed amount is the loan of a long position (`cost - margin`) and the market value of a short
 //!   one; nights are the calendar nights until the next trading day.
 //! * Where margin is isolated ([`MarketProfile::has_isolated_margin`]), a position is closed no worse than
@@ -30,8 +31,11 @@
 
 mod approve;
 mod bar;
+mod board;
 mod books;
 mod close;
+mod conditions;
+mod costs;
 mod delisting;
 mod financing;
 mod insolvency;
@@ -44,13 +48,19 @@ mod submit;
 mod terms;
 
 pub use crate::ledger::{Insolvency, OrderId, Side};
-pub use approve::{Approved, approve, approve_stops, check_protection, needed_to_open};
+pub use approve::{Approved, OpeningNeeds, approve, approve_stops, check_protection, needed_to_open};
 pub use bar::{Ohlc, bar};
+pub use board::{Board, BoardLot, LotRule, PriceLimit};
 pub use books::{ActionType, BookEntry, Books, Journal, Outcome, PendingOrder};
 pub use close::{DayEnd, PositionSnapshot, close};
+pub use conditions::{Conditions, KnownVolume, Participation, PriceBand};
+pub use costs::{
+    CostModel, FeeBand, FeeBasis, FeeCategory, FeeInput, FeePart, FeeRounding, FeeSchedule, FeeSide,
+    FillTiming, InstrumentClass, RoundingMode, SlippageRule, affordable,
+};
 pub use order::{Order, Quote, QuoteState, StopChange, parse_amount};
 pub use pre::{expire, pre};
 pub use profile::{Fees, FillModel, MarketProfile};
 pub use reject::{RejectCode, Rejection, Request};
 pub use stops::MAX_LEVERAGED_LOSS;
-pub use submit::{Submission, SubmitError, change_stops, submit};
+pub use submit::{Submission, SubmitError, approve_largest, change_stops, submit};

@@ -1,5 +1,6 @@
 //! What an agent asks of the broker, and the quote that it asks against.
 
+use super::conditions::Conditions;
 use crate::id::Symbol;
 use crate::ledger::{OrderId, Side};
 use crate::money::{Price, Quantity};
@@ -61,6 +62,9 @@ pub struct Quote {
     pub day: Date,
     /// Its price, or why it has none.
     pub state: QuoteState,
+    /// What the market allows of it today.
+    #[serde(default, skip_serializing_if = "Conditions::is_empty")]
+    pub conditions: Conditions,
 }
 
 /// A price, or why there is none.
@@ -79,19 +83,25 @@ impl Quote {
     /// The quote of an instrument with a price.
     #[must_use]
     pub fn at(symbol: Symbol, day: Date, price: Price) -> Self {
-        Self { symbol, day, state: QuoteState::At(price) }
+        Self { symbol, day, state: QuoteState::At(price), conditions: Conditions::default() }
+    }
+
+    /// The quote under these conditions.
+    #[must_use]
+    pub fn under(self, conditions: Conditions) -> Self {
+        Self { conditions, ..self }
     }
 
     /// The quote of an instrument without a bar on this day.
     #[must_use]
     pub fn no_bar(symbol: Symbol, day: Date) -> Self {
-        Self { symbol, day, state: QuoteState::NoBar }
+        Self { symbol, day, state: QuoteState::NoBar, conditions: Conditions::default() }
     }
 
     /// The quote of a symbol that is none of the job's instruments.
     #[must_use]
     pub fn unknown(symbol: Symbol, day: Date) -> Self {
-        Self { symbol, day, state: QuoteState::Unknown }
+        Self { symbol, day, state: QuoteState::Unknown, conditions: Conditions::default() }
     }
 }
 

@@ -10,7 +10,7 @@ use super::order::Quote;
 use super::profile::FillModel;
 use super::reject::{Refusal, RejectCode, Rejection};
 use super::submit::fill_pending;
-use super::terms::Terms;
+use super::terms::{Terms, Venue};
 use crate::id::Symbol;
 use crate::ledger::{
     CorporateAction, CorporateActionKind, FillCause, LedgerError, LedgerEvent, Position, exact,
@@ -156,13 +156,12 @@ fn split_pending(
         }
         let old = order.quantity;
         let converted = exact::round(exact::mul(old.0, ratio)?, exact::QUANTITY_DP);
-        let lot = profile.lot.0;
         let closes_all = !order.side.opens()
             && held.is_some_and(|held| held.0 == converted || held.0 == converted.trunc());
         let converted = match (profile.fractional, closes_all) {
             (true, _) => converted,
             (false, true) => converted.trunc(),
-            (false, false) => exact::mul(exact::div(converted, lot)?.trunc(), lot)?,
+            (false, false) => profile.round_to_lot(symbol, Quantity(converted)).0,
         };
         for price in [&mut order.stop, &mut order.target].into_iter().flatten() {
             *price = Price(exact::round(exact::div(price.0, ratio)?, exact::PRICE_DP));
@@ -188,7 +187,15 @@ fn dividend(
     symbol: &Symbol,
     amount: Price,
 ) -> Result<(), LedgerError> {
-    if books.account.position(symbol).is_none() {
+    let Some(position) = books.account.position(symbol) else { return Ok(()) };
+    let withheld = books.profile.dividend_withholding_pct;
+    let amount = if position.quantity.is_positive() && !withheld.is_zero() {
+        let paid = exact::div(exact::sub(Decimal::ONE_HUNDRED, withheld)?, Decimal::ONE_HUNDRED)?;
+        Price(exact::round(exact::mul(amount.0, paid)?, exact::PRICE_DP))
+    } else {
+        amount
+    };
+    if !amount.is_positive() {
         return Ok(());
     }
     books.enter(entries, LedgerEvent::Dividend { day, symbol: symbol.clone(), amount })
@@ -207,7 +214,8 @@ fn fill_at_open(
             books.pending.push(pending);
             continue;
         };
-        let quote = Quote::at(pending.order.symbol.clone(), day, *open);
+        let conditions = books.conditions_of(&pending.order.symbol);
+        let quote = Quote::at(pending.order.symbol.clone(), day, *open).under(conditions);
         match fill_pending(books, &quote, pending.order)? {
             Ok(entry) => out.entries.push(entry),
             Err(rejection) => out.rejections.push(rejection),
@@ -238,8 +246,11 @@ fn cover_margin_call(
             if !short.is_positive() {
                 return Ok(());
             }
-            let quantity =
-                if whole { Some(position.quantity.abs()) } else { needed(books, &position, open, short)? };
+            let quantity = if whole {
+                Some(position.quantity.abs())
+            } else {
+                needed(books, (&symbol, day), &position, open, short)?
+            };
             let Some(quantity) = quantity else { break };
             let how = (FillCause::MarginCall, quantity, open);
             books.force_close(entries, day, &symbol, &position, how)?;
@@ -252,13 +263,14 @@ fn cover_margin_call(
 /// `None` where closing it sets nothing free.
 fn needed(
     books: &Books,
+    (symbol, day): (&Symbol, Date),
     position: &Position,
     open: Price,
     short: Money,
 ) -> Result<Option<Quantity>, LedgerError> {
     let held = position.quantity.abs();
     let profile = &books.profile;
-    let terms = Terms::closing(profile, position, held, open)?;
+    let terms = Terms::closing(Venue::forced(profile, symbol, day), position, held, open)?;
     let free = exact::minus(released(position, held, terms.price)?, terms.fee)?;
     if !free.is_positive() {
         return Ok(None);
@@ -268,7 +280,9 @@ fn needed(
         let up = rust_decimal::RoundingStrategy::AwayFromZero;
         part.round_dp_with_strategy(exact::QUANTITY_DP, up)
     } else {
-        exact::mul(exact::div(part, profile.lot.0)?.ceil(), profile.lot.0)?
+        let lot = profile.lot_rule(symbol);
+        let steps = exact::mul(exact::div(part, lot.step.0)?.ceil(), lot.step.0)?;
+        steps.max(lot.minimum.0)
     };
     Ok(Some(Quantity(part.normalize()).min(held)))
 }

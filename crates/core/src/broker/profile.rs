@@ -1,8 +1,12 @@
 //! Market profiles: the rules and costs of a market.
 
+use super::board::{BoardLot, PriceLimit};
+use super::conditions::Participation;
+use super::costs::{FeeSchedule, SlippageRule};
 use crate::money::{Money, Quantity};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
 
 /// The rules and costs of a market.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,18 +29,48 @@ pub struct MarketProfile {
     pub max_leverage: Decimal,
     /// Is money lent, so that cash may be below zero?
     pub lends: bool,
-    /// Fees of each fill.
+    /// Flat fees of each fill, on top of those of `fee_schedule`.
     pub fees: Fees,
-    /// How far a fill is worse than its reference price, in basis points, below 10,000.
+    /// How far a fill is worse than its reference price, in basis points, below 10,000, where no rule of
+    /// `slippage` applies.
     pub slippage_bps: Decimal,
     /// The yearly cost of what is borrowed, in basis points, charged by the calendar night.
     pub financing_bps_a_year: Decimal,
+    /// The same for borrowed shares, of a short position's market value; absent: `financing_bps_a_year`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub annual_borrow_bps: Option<Decimal>,
+    /// What is withheld of dividends on long positions, in percent; 0: dividends are paid gross.
+    #[serde(default, skip_serializing_if = "Decimal::is_zero")]
+    pub dividend_withholding_pct: Decimal,
+    /// Fees by date.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fee_schedule: Vec<FeeSchedule>,
+    /// Slippage by fill and instrument.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slippage: Vec<SlippageRule>,
+    /// How much of an instrument's volume may be traded on one day; absent: any quantity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub participation: Option<Participation>,
+    /// Price limits by board and date; none: prices are not limited.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub price_limits: Vec<PriceLimit>,
+    /// Lots by board, where they are not `lot`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub board_lots: Vec<BoardLot>,
     /// Which price an order takes.
     pub fill_model: FillModel,
     /// On how many days a year it trades, by which figures are annualised.
     #[serde(default = "us_trading_days", skip_serializing_if = "is_us_trading_days")]
     pub trading_days_a_year: u16,
 }
+
+/// The presets in the order of their files, without sources.
+static PRESETS: LazyLock<[MarketProfile; 3]> = LazyLock::new(|| {
+    MarketProfile::PRESET_FILES.map(|file| {
+        let profile: MarketProfile = toml::from_str(file).expect("a test reads every preset");
+        profile.without_sources()
+    })
+});
 
 /// Trading days a year of US exchanges, and of a profile that says nothing else.
 const US_TRADING_DAYS: u16 = 252;
@@ -75,58 +109,33 @@ pub enum FillModel {
 }
 
 impl MarketProfile {
-    /// Shares of the United States: whole shares, long and short without leverage, no fees, no
-    /// slippage, nothing lent; 252 trading days a year.
+    /// Shares of the United States: whole shares, long and short without leverage, nothing lent; the costs of a
+    /// retail account; 252 trading days a year.
     #[must_use]
     pub fn us_equity() -> Self {
-        Self {
-            name: "us_equity".to_owned(),
-            lot: Quantity(Decimal::ONE),
-            fractional: false,
-            t_plus_one: false,
-            shorting: true,
-            min_leverage: Decimal::ONE,
-            max_leverage: Decimal::ONE,
-            lends: false,
-            fees: Fees { bps: Decimal::ZERO, minimum: Money::ZERO },
-            slippage_bps: Decimal::ZERO,
-            financing_bps_a_year: Decimal::ZERO,
-            fill_model: FillModel::Open,
-            trading_days_a_year: US_TRADING_DAYS,
-        }
+        PRESETS[0].clone()
     }
 
-    /// Chinese A shares: lots of 100, T+1, long only; 3 basis points and at least 5 a fill; 243
+    /// Chinese A shares: lots of 100, T+1, long only; commission, stamp duty and transfer fee by date; 243
     /// trading days a year.
     #[must_use]
     pub fn cn_a_share() -> Self {
-        Self {
-            name: "cn_a_share".to_owned(),
-            lot: Quantity(Decimal::ONE_HUNDRED),
-            t_plus_one: true,
-            shorting: false,
-            fees: Fees { bps: Decimal::from(3), minimum: Money(Decimal::from(5)) },
-            trading_days_a_year: 243,
-            ..Self::us_equity()
-        }
+        PRESETS[1].clone()
     }
 
-    /// Crypto: fractional, long and short with leverage of 1 to 10; 10 basis points a fill, 2 of
-    /// slippage, and 3 a day (1,095 a year) for what is borrowed; it trades on every day of the year.
+    /// Crypto: fractional, long and short with leverage of 1 to 10; a taker's fees, and 1,095 basis points a
+    /// year for what is borrowed; it trades on every day of the year.
     #[must_use]
     pub fn crypto() -> Self {
-        Self {
-            name: "crypto".to_owned(),
-            fractional: true,
-            max_leverage: Decimal::TEN,
-            lends: true,
-            fees: Fees { bps: Decimal::TEN, minimum: Money::ZERO },
-            slippage_bps: Decimal::TWO,
-            financing_bps_a_year: Decimal::from(1_095),
-            trading_days_a_year: 365,
-            ..Self::us_equity()
-        }
+        PRESETS[2].clone()
     }
+
+    /// The files of the presets, with the source of every figure.
+    pub const PRESET_FILES: [&str; 3] = [
+        include_str!("presets/us_equity.toml"),
+        include_str!("presets/cn_a_share.toml"),
+        include_str!("presets/crypto.toml"),
+    ];
 
     /// The preset of this name: `us_equity`, `cn_a_share` or `crypto`.
     #[must_use]
@@ -170,7 +179,7 @@ impl MarketProfile {
         ];
         match checks.into_iter().find(|(holds, _)| !holds) {
             Some((_, problem)) => Err(problem.to_owned()),
-            None => Ok(()),
+            None => self.check_costs().and_then(|()| self.check_conditions()),
         }
     }
 

@@ -66,8 +66,14 @@ pub enum RejectCode {
     ShortingNotAllowed,
     /// A buy against a short position, or a short against a long one: a reversal closes first.
     OppositePosition,
+    /// A buy at the highest price that the exchange allows today.
+    LimitUp,
+    /// A sale at the lowest price that the exchange allows today.
+    LimitDown,
     /// The amount is not a multiple of the lot, or has more decimals than can be traded.
     LotSize,
+    /// More of the instrument's volume than may be traded on one day.
+    ParticipationCap,
     /// What was acquired today may be closed on a later day only.
     TPlusOne,
     /// Cash, or margin, does not suffice, fees included.
@@ -100,14 +106,17 @@ pub enum RejectCode {
 
 impl RejectCode {
     /// All of them, in the order in which the rules are checked.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 24] = [
         Self::Insolvent,
         Self::UnknownSymbol,
         Self::NoBarToday,
         Self::InvalidAmount,
         Self::ShortingNotAllowed,
         Self::OppositePosition,
+        Self::LimitUp,
+        Self::LimitDown,
         Self::LotSize,
+        Self::ParticipationCap,
         Self::TPlusOne,
         Self::InsufficientCash,
         Self::InsufficientShares,
@@ -134,7 +143,10 @@ impl RejectCode {
             Self::InvalidAmount => "invalid_amount",
             Self::ShortingNotAllowed => "shorting_not_allowed",
             Self::OppositePosition => "opposite_position",
+            Self::LimitUp => "limit_up",
+            Self::LimitDown => "limit_down",
             Self::LotSize => "lot_size",
+            Self::ParticipationCap => "participation_cap",
             Self::TPlusOne => "t_plus_one",
             Self::InsufficientCash => "insufficient_cash",
             Self::InsufficientShares => "insufficient_shares",

@@ -2,11 +2,13 @@
 
 use super::approve::{Approved, approve, leverage_of};
 use super::books::{BookEntry, Books, PendingOrder};
-use super::order::{Order, Quote, StopChange};
+use super::costs::affordable;
+use super::order::{Order, Quote, QuoteState, StopChange};
 use super::profile::FillModel;
-use super::reject::Rejection;
-use super::terms::Terms;
+use super::reject::{RejectCode, Rejection};
+use super::terms::{Terms, Venue};
 use crate::ledger::{Fill, FillCause, LedgerError, LedgerEvent};
+use crate::money::Quantity;
 
 /// What became of an approved order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,8 +83,57 @@ pub(super) fn fill_pending(
 ) -> Result<Result<BookEntry, Rejection>, LedgerError> {
     match approve(&books.account, &books.profile, quote, order) {
         Ok(approved) => fill(books, approved).map(Ok),
-        Err(rejection) => Ok(Err(rejection)),
+        Err(rejection) => match reduced(books, quote, &rejection) {
+            Some(approved) => {
+                books.reduced += 1;
+                fill(books, approved).map(Ok)
+            }
+            None => Ok(Err(rejection)),
+        },
     }
+}
+
+/// As [`approve`]; in books that reduce, an order that is not covered is approved with the largest quantity that is.
+///
+/// # Errors
+/// The refusal, with the order in it.
+pub fn approve_largest(books: &mut Books, quote: &Quote, order: Order) -> Result<Approved<Order>, Rejection> {
+    approve(&books.account, &books.profile, quote, order).or_else(|rejection| {
+        let approved = reduced(books, quote, &rejection).ok_or(rejection)?;
+        books.reduced += 1;
+        Ok(approved)
+    })
+}
+
+/// The rejected order with the largest quantity that is admissible, in books that reduce. `None` where there is
+/// none, or the quantity was not what it was rejected for.
+fn reduced(books: &Books, quote: &Quote, rejection: &Rejection) -> Option<Approved<Order>> {
+    let mut rejection = rejection.clone();
+    // What is left of the quantity after one reason may still be too much for another.
+    for _ in 0..4 {
+        let mut order = rejection.order().filter(|_| books.reduces)?.clone();
+        let held = books.account.position(&order.symbol).map(|position| position.quantity.abs());
+        let largest = match rejection.code {
+            RejectCode::InsufficientShares => held?,
+            RejectCode::ParticipationCap => Quantity(*rejection.numbers.get("largest")?),
+            RejectCode::InsufficientCash if order.side.opens() => {
+                let QuoteState::At(price) = quote.state else { return None };
+                let money = books.account.available().ok()?;
+                let at = (&order.symbol, quote.day);
+                affordable(&books.profile, (at, order.side, leverage_of(&order, None)), money, price)
+            }
+            _ => return None,
+        };
+        if !largest.is_positive() || largest >= order.quantity {
+            return None;
+        }
+        order.quantity = largest;
+        match approve(&books.account, &books.profile, quote, order) {
+            Ok(approved) => return Some(approved),
+            Err(again) => rejection = again,
+        }
+    }
+    None
 }
 
 fn fill(books: &mut Books, approved: Approved<Order>) -> Result<BookEntry, LedgerError> {
@@ -90,9 +141,10 @@ fn fill(books: &mut Books, approved: Approved<Order>) -> Result<BookEntry, Ledge
     let order = approved.into_inner();
     let position = books.account.position(&order.symbol);
     let opens = order.side.opens();
+    let venue = Venue::of_order(&books.profile, &order.symbol, day);
     let terms = match position.filter(|_| !opens) {
-        Some(position) => Terms::closing(&books.profile, position, order.quantity, reference)?,
-        None => Terms::at(&books.profile, order.side, order.quantity, reference)?,
+        Some(position) => Terms::closing(venue, position, order.quantity, reference)?,
+        None => Terms::at(venue, order.side, order.quantity, reference)?,
     };
     let leverage = leverage_of(&order, position);
     let fill = Fill {

@@ -1,10 +1,34 @@
 //! What a fill costs.
 
 use super::approve::released;
+use super::costs::{FeeInput, FillTiming};
 use super::profile::{MarketProfile, bps_of_one};
+use crate::id::Symbol;
 use crate::ledger::{Direction, LedgerError, Position, Side, exact};
 use crate::money::{Money, Price, Quantity};
+use crate::time::Date;
 use rust_decimal::Decimal;
+
+/// Where and when a fill takes place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Venue<'a> {
+    pub(super) profile: &'a MarketProfile,
+    pub(super) symbol: &'a Symbol,
+    pub(super) day: Date,
+    pub(super) timing: FillTiming,
+}
+
+impl<'a> Venue<'a> {
+    /// Of an order, which fills as the profile says.
+    pub(super) fn of_order(profile: &'a MarketProfile, symbol: &'a Symbol, day: Date) -> Self {
+        Self { profile, symbol, day, timing: profile.fill_model.into() }
+    }
+
+    /// Of a fill without an order.
+    pub(super) fn forced(profile: &'a MarketProfile, symbol: &'a Symbol, day: Date) -> Self {
+        Self { profile, symbol, day, timing: FillTiming::Forced }
+    }
+}
 
 /// Price and costs of a fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,47 +45,48 @@ pub(super) struct Terms {
 impl Terms {
     /// The terms of a fill that slips against the trader.
     pub(super) fn at(
-        profile: &MarketProfile,
+        venue: Venue<'_>,
         side: Side,
         quantity: Quantity,
         reference: Price,
     ) -> Result<Self, LedgerError> {
-        let price = slipped(profile, side, reference)?;
+        let price = slipped(venue, side, reference)?;
         let gap = Price(exact::sub(price.0, reference.0)?.abs());
-        Self::exactly(profile, quantity, price, exact::value(gap, quantity)?)
+        Self::exactly(venue, side, quantity, price, exact::value(gap, quantity)?)
     }
 
     /// The terms of closing a part of a position, which slips.
     pub(super) fn closing(
-        profile: &MarketProfile,
+        venue: Venue<'_>,
         position: &Position,
         quantity: Quantity,
         reference: Price,
     ) -> Result<Self, LedgerError> {
-        let terms = Self::at(profile, position.closing_side(), quantity, reference)?;
-        terms.within_margin(profile, position, quantity, reference)
+        let terms = Self::at(venue, position.closing_side(), quantity, reference)?;
+        terms.within_margin(venue, position, quantity, reference)
     }
 
     /// The terms of closing a part of a position at a limit, which does not slip.
     pub(super) fn closing_at_limit(
-        profile: &MarketProfile,
+        venue: Venue<'_>,
         position: &Position,
         quantity: Quantity,
         limit: Price,
     ) -> Result<Self, LedgerError> {
-        Self::at_limit(profile, quantity, limit)?.within_margin(profile, position, quantity, limit)
+        let terms = Self::exactly(venue, position.closing_side(), quantity, limit, Money::ZERO)?;
+        terms.within_margin(venue, position, quantity, limit)
     }
 
     /// Where margin is isolated, a position is closed no worse than at the price at which its margin is
     /// lost, and the fee takes no more than what is then left of the margin.
     fn within_margin(
         self,
-        profile: &MarketProfile,
+        venue: Venue<'_>,
         position: &Position,
         quantity: Quantity,
         reference: Price,
     ) -> Result<Self, LedgerError> {
-        if !profile.has_isolated_margin() {
+        if !venue.profile.has_isolated_margin() {
             return Ok(self);
         }
         let mut terms = self;
@@ -75,38 +100,40 @@ impl Terms {
                 Direction::Short => reference > lost,
             };
             let slipped = if is_gapped { Price::ZERO } else { Price(exact::sub(lost.0, reference.0)?.abs()) };
-            terms = Self::exactly(profile, quantity, lost, exact::value(slipped, quantity)?)?;
+            terms = Self::exactly(
+                venue,
+                position.closing_side(),
+                quantity,
+                lost,
+                exact::value(slipped, quantity)?,
+            )?;
         }
         let left = released(position, quantity, terms.price)?.max(Money::ZERO);
         terms.fee = terms.fee.min(left);
         Ok(terms)
     }
 
-    /// The terms of a fill at a limit, which does not slip.
-    fn at_limit(profile: &MarketProfile, quantity: Quantity, limit: Price) -> Result<Self, LedgerError> {
-        Self::exactly(profile, quantity, limit, Money::ZERO)
-    }
-
     fn exactly(
-        profile: &MarketProfile,
+        venue: Venue<'_>,
+        side: Side,
         quantity: Quantity,
         price: Price,
         slippage: Money,
     ) -> Result<Self, LedgerError> {
         let value = exact::value(price, quantity)?;
-        let rate = exact::div(profile.fees.bps, bps_of_one())?;
-        let fee = Money(exact::round(exact::mul(value.0, rate)?, exact::MONEY_DP));
-        let fee = fee.max(profile.fees.minimum);
+        let Venue { profile, symbol, day, .. } = venue;
+        let fee = profile.fee(&FeeInput { day, symbol, side, quantity, price })?;
         Ok(Self { price, value, fee, slippage })
     }
 }
 
 /// The reference price moved against the trader. A profile without slippage leaves it as it is.
-pub(super) fn slipped(profile: &MarketProfile, side: Side, reference: Price) -> Result<Price, LedgerError> {
-    if profile.slippage_bps.is_zero() {
+fn slipped(venue: Venue<'_>, side: Side, reference: Price) -> Result<Price, LedgerError> {
+    let bps = venue.profile.slippage_of(venue.symbol, venue.timing);
+    if bps.is_zero() {
         return Ok(reference);
     }
-    let rate = exact::div(profile.slippage_bps, bps_of_one())?;
+    let rate = exact::div(bps, bps_of_one())?;
     let factor =
         if side.takes_shares() { exact::add(Decimal::ONE, rate)? } else { exact::sub(Decimal::ONE, rate)? };
     let price = Price(exact::round(exact::mul(reference.0, factor)?, exact::PRICE_DP));

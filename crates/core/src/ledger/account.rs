@@ -26,6 +26,16 @@ pub struct Account {
     margin_call: Option<MarginCall>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     insolvency: Option<Insolvency>,
+    /// What was traded on the day of the newest fill.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    traded: Option<Traded>,
+}
+
+/// What an account has traded on one day, by instrument, in the share units of the day.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Traded {
+    day: Date,
+    quantities: BTreeMap<Symbol, Quantity>,
 }
 
 /// The end of an account: its portfolio value fell to zero or below. It is final.
@@ -61,6 +71,7 @@ impl Account {
             reached: None,
             margin_call: None,
             insolvency: None,
+            traded: None,
         }
     }
 
@@ -136,6 +147,13 @@ impl Account {
         self.insolvency
     }
 
+    /// How much of an instrument was traded on a day, both ways; zero for a day before that of the newest fill.
+    #[must_use]
+    pub fn traded_on(&self, day: Date, symbol: &Symbol) -> Quantity {
+        let today = self.traded.as_ref().filter(|traded| traded.day == day);
+        today.and_then(|traded| traded.quantities.get(symbol)).copied().unwrap_or(Quantity::ZERO)
+    }
+
     /// What new positions can be opened with: `cash + sum(cost - margin)`. Below zero without an
     /// order of the agent is a margin call.
     ///
@@ -175,6 +193,7 @@ impl Account {
                 } else {
                     realised = Some(self.close(fill)?);
                 }
+                self.count_traded(fill)?;
             }
             LedgerEvent::Split { day, symbol, ratio, price, whole_shares } => {
                 realised = self.split(*day, symbol, *ratio, *price, *whole_shares)?;
@@ -209,6 +228,15 @@ impl Account {
 
     fn held(&mut self, symbol: &Symbol) -> Result<&mut Position, LedgerError> {
         self.positions.get_mut(symbol).ok_or_else(|| LedgerError::NoPosition { symbol: symbol.clone() })
+    }
+
+    fn count_traded(&mut self, fill: &Fill) -> Result<(), LedgerError> {
+        let today = self.traded.take().filter(|traded| traded.day == fill.day);
+        let mut today = today.unwrap_or_else(|| Traded { day: fill.day, quantities: BTreeMap::new() });
+        let sum = today.quantities.entry(fill.symbol.clone()).or_insert(Quantity::ZERO);
+        *sum = Quantity(exact::add(sum.0, fill.quantity.0)?);
+        self.traded = Some(today);
+        Ok(())
     }
 
     /// Opens or adds; says whether the position is new.

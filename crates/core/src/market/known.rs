@@ -15,6 +15,16 @@ use crate::time::{Date, Timestamp, from_micros};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive as _;
 
+/// How many bars are looked at for whether an instrument carries volume.
+pub(super) const LOOK_BACK: u16 = 20;
+
+/// Is the bar of this row complete and without volume, in an instrument whose newest bars before it carry some?
+fn is_idle(bars: &Bars, row: usize) -> bool {
+    let is_zero = |row: usize| bars.volume.first(row + 1).get(row).is_zero();
+    let before = row.saturating_sub(usize::from(LOOK_BACK))..row;
+    row < bars.closed() && is_zero(row) && before.into_iter().any(|row| !is_zero(row))
+}
+
 /// The beginning of a symbol's rows: at least one bar has opened.
 pub(super) struct Known<'a> {
     pub(super) instrument: &'a Instrument,
@@ -31,6 +41,9 @@ impl<'a> Known<'a> {
         let opened = series.bars.opens_at.all().until(instant.as_microsecond());
         let last = series.bars.opens_at.first(opened).last()?;
         let pending = last >= today.open.as_microsecond() && instant < today.close;
+        // A bar in which nothing traded has no open: nobody could have seen one.
+        let opened = opened - usize::from(pending && is_idle(&series.bars, opened - 1));
+        let pending = pending && series.bars.opens_at.first(opened).last()? == last;
         let closed = (opened - usize::from(pending)).min(series.bars.closed());
         let actions = series.actions.partition_point(|action| action.ex_date <= today.date);
         let within = |(interval, bars): (&Interval, &'a Bars)| {

@@ -25,6 +25,7 @@ mod builder;
 mod calendar;
 mod canonical;
 mod column;
+mod conditions;
 mod contents;
 mod dataset;
 mod error;
@@ -41,6 +42,7 @@ mod view;
 
 pub use builder::{DailyBar, DatasetBuilder};
 pub use calendar::{TradingDay, TradingHours};
+pub use conditions::ST_METRIC;
 pub use contents::{Contents, GivenBar};
 pub use dataset::Dataset;
 pub use error::{BuildError, ReadError};

@@ -184,6 +184,22 @@ impl<'a> MarketView<'a> {
         Ok(self.read(bars, &series, &ends, rows.len(), known_at))
     }
 
+    /// The first day of the data.
+    pub(super) fn first_day(&self) -> Option<Date> {
+        self.days.first().map(|day| day.date)
+    }
+
+    /// The day of a symbol's first bar.
+    pub(super) fn first_bar_day(&self, symbol: &Symbol) -> Option<Date> {
+        let known = self.known(symbol).ok()?;
+        Some(self.day_at(known.bars.opens_at.get(0)).date)
+    }
+
+    /// How many of a symbol's bars have opened.
+    pub(super) fn opened_bars(&self, symbol: &Symbol) -> usize {
+        self.known(symbol).map_or(0, |known| known.bars.opens_at.len())
+    }
+
     /// The lengths of the bars within the day that a symbol has had, shortest first; empty where it has
     /// daily bars alone.
     ///

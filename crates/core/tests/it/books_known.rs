@@ -9,7 +9,7 @@ use papertape_core::money::Money;
 /// 697 SPY at 143.372382812 with a fee of 3.485, marked at 149.813850982.
 #[test]
 fn a_holding_of_spy_is_worth_what_it_must_be() {
-    let mut profile = MarketProfile::us_equity();
+    let mut profile = MarketProfile::us_equity().frictionless();
     profile.fees.minimum = money("3.485");
     let mut books = Books::new("ada", profile, money("100000"));
     let on = day("2012-11-15");
@@ -82,7 +82,7 @@ fn a_known_dividend_arrives_as_cash() {
 /// A position's life with every kind of cost: what it realised is what it did to the cash.
 #[test]
 fn realised_results_carry_fees_dividends_and_days() {
-    let mut profile = MarketProfile::us_equity();
+    let mut profile = MarketProfile::us_equity().frictionless();
     profile.fees.minimum = money("2");
     let mut books = Books::new("ada", profile, money("10000"));
     let buy = order(&mut books, Side::Buy, "IBM", "30");

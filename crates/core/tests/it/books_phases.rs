@@ -172,7 +172,7 @@ fn fractions_of_a_split_become_cash_and_value_stays() {
 }
 
 fn model(fill_model: FillModel) -> Books {
-    let mut profile = MarketProfile::us_equity();
+    let mut profile = MarketProfile::us_equity().frictionless();
     profile.fill_model = fill_model;
     Books::new("ada", profile, money("1000"))
 }
@@ -378,7 +378,7 @@ fn an_insolvent_account_trades_no_more() {
 /// A stop on the day of a T+1 purchase cannot sell; the next day it does.
 #[test]
 fn a_stop_waits_for_t_plus_one() {
-    let mut books = Books::new("ada", MarketProfile::cn_a_share(), money("100000"));
+    let mut books = Books::new("ada", MarketProfile::cn_a_share().frictionless(), money("100000"));
     let mut buy = order(&mut books, Side::Buy, "X", "200");
     buy.stop = Some(price("9.5"));
     trade(&mut books, day(D1), "10", buy);

@@ -78,7 +78,7 @@ fn amounts_must_be_finite_above_zero_and_whole_lots() {
 /// Lots of 100 to buy; an odd holding can be sold whole.
 #[test]
 fn lots_bind_but_for_closing_all() {
-    let mut books = Books::new("ada", MarketProfile::cn_a_share(), money("100000"));
+    let mut books = Books::new("ada", MarketProfile::cn_a_share().frictionless(), money("100000"));
     let buy = order(&mut books, Side::Buy, "X", "150");
     let rejection = refused(&books, "10", buy);
     assert_eq!(rejection.code, RejectCode::LotSize);
@@ -89,7 +89,9 @@ fn lots_bind_but_for_closing_all() {
 
 #[test]
 fn shares_bought_today_are_sold_on_a_later_day() {
-    let mut books = Books::new("ada", MarketProfile::cn_a_share(), money("100000"));
+    let mut profile = MarketProfile::cn_a_share().frictionless();
+    profile.fees.minimum = money("5");
+    let mut books = Books::new("ada", profile, money("100000"));
     let buy = order(&mut books, Side::Buy, "X", "200");
     let entry = trade(&mut books, day("2020-01-02"), "10", buy);
     assert_eq!(entry.fill().map(|fill| fill.fee), Some(money("5")), "the least fee");
@@ -108,7 +110,7 @@ fn shares_bought_today_are_sold_on_a_later_day() {
 
 #[test]
 fn cash_must_cover_the_fee_too() {
-    let mut profile = MarketProfile::us_equity();
+    let mut profile = MarketProfile::us_equity().frictionless();
     profile.fees.minimum = money("1");
     profile.slippage_bps = dec("100");
     let mut books = Books::new("ada", profile, money("1010"));
@@ -280,7 +282,7 @@ fn an_approval_is_good_for_one_version_of_the_account() {
     let before = books.clone();
     assert_eq!(submit(&mut books, b), Err(SubmitError::Stale { approved: 0, current: 1 }));
     assert_eq!(books, before);
-    let mut other = Books::new("bob", MarketProfile::us_equity(), money("1000"));
+    let mut other = Books::new("bob", MarketProfile::us_equity().frictionless(), money("1000"));
     let c = order(&mut other, Side::Buy, "X", "1");
     let c = check(&us("1000"), day(DAY), "10", c).expect("allowed to ada");
     let (approved, owner) = ("ada".to_owned(), "bob".to_owned());
@@ -290,7 +292,9 @@ fn an_approval_is_good_for_one_version_of_the_account() {
 /// Two broken rules: the one that is checked first decides.
 #[test]
 fn rules_are_checked_in_their_order() {
-    let mut books = Books::new("ada", MarketProfile::cn_a_share(), money("3005"));
+    let mut profile = MarketProfile::cn_a_share().frictionless();
+    profile.fees.minimum = money("5");
+    let mut books = Books::new("ada", profile, money("3005"));
     let buy = order(&mut books, Side::Buy, "X", "100");
     trade(&mut books, day(DAY), "10", buy);
     // From the newest rule to the oldest, each order breaks all the rules that were broken before.
@@ -321,7 +325,7 @@ fn presets_are_markets_and_nonsense_is_named() {
         assert_eq!((profile.validate(), profile.name.as_str()), (Ok(()), name));
     }
     assert_eq!(MarketProfile::preset("moon"), None);
-    let mut profile = MarketProfile::us_equity();
+    let mut profile = MarketProfile::us_equity().frictionless();
     profile.slippage_bps = dec("10000");
     assert_eq!(profile.validate(), Err("slippage_bps must be from 0 to below 10000".to_owned()));
 }

@@ -5,7 +5,7 @@ use papertape_core::broker::{
     approve, submit,
 };
 use papertape_core::id::Symbol;
-use papertape_core::ledger::LedgerError;
+use papertape_core::ledger::{CorporateAction, LedgerError};
 use papertape_core::money::{Money, Price, Quantity};
 use papertape_core::time::{Date, parse_date};
 use rust_decimal::Decimal;
@@ -42,16 +42,12 @@ pub(crate) fn bars(pairs: &[(&str, [&str; 4])]) -> BTreeMap<Symbol, Ohlc> {
 }
 
 pub(crate) fn us(cash: &str) -> Books {
-    Books::new("ada", MarketProfile::us_equity(), money(cash))
+    Books::new("ada", MarketProfile::us_equity().frictionless(), money(cash))
 }
 
 /// Crypto without costs, so that expected numbers can be read.
 pub(crate) fn lender(cash: &str) -> Books {
-    let mut profile = MarketProfile::crypto();
-    profile.fees.bps = Decimal::ZERO;
-    profile.slippage_bps = Decimal::ZERO;
-    profile.financing_bps_a_year = Decimal::ZERO;
-    Books::new("ada", profile, money(cash))
+    Books::new("ada", MarketProfile::crypto().frictionless(), money(cash))
 }
 
 /// A close on a day after which the exchange opens on the next one.
@@ -88,4 +84,14 @@ pub(crate) fn trade(books: &mut Books, on: Date, at: &str, order: Order) -> Book
         Submission::Filled(entry) => *entry,
         Submission::Pending(pending) => panic!("not filled: {pending:?}"),
     }
+}
+
+/// The pre-phase of a day at these opens.
+pub(crate) fn pre_day(
+    books: &mut Books,
+    on: Date,
+    opens: &BTreeMap<Symbol, Price>,
+    actions: &[CorporateAction],
+) -> broker::Outcome {
+    broker::pre(books, on, opens, &BTreeMap::new(), actions).expect("a day")
 }

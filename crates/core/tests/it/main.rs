@@ -1,8 +1,10 @@
 //! The domain's rules, driven from the outside.
 
 mod action;
+mod books_costs;
 mod books_delisting;
 mod books_known;
+mod books_limits;
 mod books_margin;
 mod books_phases;
 mod books_properties;
@@ -12,6 +14,7 @@ mod books_support;
 mod market_answers;
 mod market_build;
 mod market_calendar;
+mod market_conditions;
 mod market_rows;
 mod market_view;
 mod market_within;

@@ -209,6 +209,7 @@ impl Plan {
         let smaller = match code {
             "lot_size" => (quantity / lot).floor() * lot,
             "insufficient_shares" => half,
+            "participation_cap" => number::read(&refused.result["numbers"]["largest"])?,
             "insufficient_cash" => {
                 let price = self.opinion(symbol)?.facts.price?;
                 let money = day.cash_now()? * SPENDABLE * INVESTED * self.market.leverage;

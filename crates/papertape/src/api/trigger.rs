@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use papertape_agents::config::{AgentConfig, AgentKind, Language, Limits};
 use papertape_agents::memory::{LONGEST_WINDOW, MemoryMode};
-use papertape_core::broker::parse_amount;
+use papertape_core::broker::{CostModel, parse_amount};
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::message::{ModelName, Sampling};
 use papertape_core::time::Date;
@@ -66,6 +66,8 @@ pub(super) struct TriggerBody {
     dataset: Option<String>,
     /// The market profile's name; the dataset's own by default, else the config's.
     market: Option<String>,
+    /// What trading costs: `market`, as the market profile says, or `frictionless`, nothing. The config's by default.
+    costs: Option<CostsBody>,
     /// What each agent starts with.
     #[serde(default, deserialize_with = "maybe_amount")]
     #[schema(value_type = Option<f64>, exclusive_minimum = 0, maximum = 1_000_000_000_000_i64)]
@@ -148,6 +150,25 @@ impl From<MemoryBody> for MemoryMode {
             MemoryBody::Rounds => Self::Rounds,
             MemoryBody::RoundsOpen => Self::RoundsOpen,
             MemoryBody::All => Self::All,
+        }
+    }
+}
+
+/// What trading costs.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum CostsBody {
+    /// What the market profile says.
+    Market,
+    /// Nothing: no fees, duties, slippage, borrow fee or financing, and no cap on participation.
+    Frictionless,
+}
+
+impl From<CostsBody> for CostModel {
+    fn from(body: CostsBody) -> Self {
+        match body {
+            CostsBody::Market => Self::Market,
+            CostsBody::Frictionless => Self::Frictionless,
         }
     }
 }
@@ -308,6 +329,7 @@ fn request(body: TriggerBody) -> Result<Request, ApiError> {
         symbols: body.symbols.unwrap_or_default(),
         dataset: body.dataset,
         market: body.market,
+        costs: body.costs.map(CostModel::from),
         initial_cash: body.initial_cash,
         seed: body.seed,
         budget: body.budget.map(|Object(budget)| budget.into()),

@@ -15,10 +15,9 @@ use clap::{Args, Subcommand};
 use papertape_agents::config::Language;
 use papertape_agents::memory::MemoryMode;
 use papertape_agents::prompt::PromptSet;
-use papertape_core::broker::{Fees, MarketProfile};
+use papertape_core::broker::MarketProfile;
 use papertape_core::market::Dataset;
 use papertape_core::message::ModelName;
-use papertape_core::money::Money;
 use papertape_core::record::JobStatus;
 use papertape_market::Catalogue;
 use papertape_market::import::{ImportError, ImportOptions, Source, import as read_prices};
@@ -172,16 +171,12 @@ fn of_name_taken(error: papertape_market::MarketError) -> anyhow::Error {
     }
 }
 
-/// The exchange's rules as AI-Trader has them: nothing costs a fee, and nothing is lent.
+/// The exchange's rules as AI-Trader has them: nothing costs a fee, nothing is lent, and neither volume nor price
+/// limits bound an order.
 fn market(exchange: Exchange) -> Result<MarketProfile> {
     let name = exchange.habits().3;
     let preset = MarketProfile::preset(name).with_context(|| format!("there is no market {name}"))?;
-    Ok(MarketProfile {
-        fees: Fees { bps: Decimal::ZERO, minimum: Money::ZERO },
-        slippage_bps: Decimal::ZERO,
-        financing_bps_a_year: Decimal::ZERO,
-        ..preset
-    })
+    Ok(MarketProfile { board_lots: Vec::new(), ..preset.frictionless().without_price_limits() })
 }
 
 /// The prices: a dataset at hand, or one made of the folder's files. `None`: rows of them were refused.

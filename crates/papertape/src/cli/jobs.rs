@@ -104,7 +104,11 @@ fn details(answer: &StatusAnswer, about: &JobSummary) -> Result<()> {
         say(format_args!(
             "trades    {} in the market {}, from {cash} each",
             simulation.symbols.join(", "),
-            simulation.market
+            if simulation.costs == "frictionless" {
+                format!("{} (frictionless)", simulation.market)
+            } else {
+                simulation.market.clone()
+            }
         ))?;
         say(format_args!("data      {} {}", simulation.dataset.name, &simulation.dataset.hash[..12]))?;
         for agent in &simulation.agents {

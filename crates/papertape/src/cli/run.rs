@@ -12,6 +12,7 @@ use clap::{Args, ValueEnum};
 use papertape_agents::config::{AgentConfig, AgentKind};
 use papertape_agents::desk::config::{Analyst, DeskConfig, PromptStyle};
 use papertape_agents::memory::MemoryMode;
+use papertape_core::broker::CostModel;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::message::ModelName;
 use papertape_core::time::{Date, parse_date};
@@ -53,6 +54,9 @@ pub(super) struct RunArgs {
     /// The market: us_equity, cn_a_share, crypto, or one of the config's; by default the dataset's own
     #[arg(long, value_name = "NAME")]
     market: Option<String>,
+    /// Trade without fees, slippage, borrow fees and participation cap; results are labeled so
+    #[arg(long)]
+    frictionless: bool,
     /// What each agent starts with
     #[arg(long, value_name = "AMOUNT")]
     cash: Option<Decimal>,
@@ -195,6 +199,7 @@ impl RunArgs {
             symbols: self.symbols,
             dataset: self.dataset,
             market: self.market,
+            costs: self.frictionless.then_some(CostModel::Frictionless),
             initial_cash: self.cash,
             seed: self.seed,
             summaries: self.no_summaries.then_some(false),
@@ -290,6 +295,7 @@ fn body(request: &Request) -> Value {
         "symbols": request.symbols,
         "dataset": request.dataset,
         "market": request.market,
+        "costs": request.costs,
         "initial_cash": request.initial_cash.map(number),
         "seed": request.seed,
         "budget": request.budget.map(budget),

@@ -66,6 +66,8 @@ pub(super) fn print(lines: &[Line]) -> Result<()> {
         let named = [("Buy & hold", &both.buy_and_hold), ("Equal weights", &both.equal_weight)];
         below.extend(named.into_iter().filter_map(|(name, baseline)| underinvested(name, baseline)));
     }
+    below.extend(refilled(lines));
+    below.extend(conventions(lines));
     for (model, end) in lines.iter().filter_map(|line| Some((&line.result.model, line.result.insolvent?))) {
         below.push(format!(
             "{model} is insolvent since {}: it lost {} and is {} below zero. Trading has stopped.",
@@ -102,6 +104,43 @@ fn done_before(lines: &[Line]) -> Vec<String> {
         false => format!("{days} ({}).", agents.join(", ")),
     });
     told.collect()
+}
+
+/// How the runs were traded, once for all that were traded alike.
+fn conventions(lines: &[Line]) -> Vec<String> {
+    let mut told: Vec<String> = Vec::new();
+    for summary in lines.iter().filter_map(|line| Some(&line.result.conventions.as_ref()?.summary)) {
+        if !told.contains(summary) {
+            told.push(summary.clone());
+        }
+    }
+    told
+}
+
+/// What the same orders come to at the next open, next to what was shown.
+fn refilled(lines: &[Line]) -> Option<String> {
+    let each = lines.iter().filter_map(|line| {
+        let again = line.result.refilled_at_next_open.as_ref()?;
+        let shown = percent(line.result.period_metrics.total_return);
+        let notes = [
+            (again.reduced, "reduced to what was covered"),
+            (again.rejected as u64, "not fillable"),
+            (again.without_next_bar as u64, "without a next bar"),
+        ];
+        let notes: Vec<String> = notes
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
+        let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
+        let model = &line.result.model;
+        Some(match &again.unavailable {
+            Some(why) => format!("{model}: not available, {why}"),
+            None => format!("{model} {} instead of {shown}{notes}", percent(again.total_return)),
+        })
+    });
+    let each: Vec<String> = each.collect();
+    (!each.is_empty()).then(|| format!("The same orders at the next open: {}.", each.join("; ")))
 }
 
 /// What is said of a baseline that is not what its name says.

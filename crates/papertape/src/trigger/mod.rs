@@ -15,6 +15,7 @@ use crate::app::App;
 use papertape_agents::config::AgentConfig;
 use papertape_agents::memory::MemoryMode;
 use papertape_core::RULES_VERSION;
+use papertape_core::broker::CostModel;
 use papertape_core::id::JobId;
 use papertape_core::json::to_value;
 use papertape_core::ports::{Queue as _, RecordError};
@@ -43,6 +44,8 @@ pub struct Request {
     pub dataset: Option<String>,
     /// The market profile's name.
     pub market: Option<String>,
+    /// What trading costs; absent: what the config says.
+    pub costs: Option<CostModel>,
     /// What each agent starts with.
     pub initial_cash: Option<Decimal>,
     /// The job's seed.

@@ -28,7 +28,7 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<Planned, Trigge
     let wanted = request.dataset.as_deref().unwrap_or(&defaults.dataset);
     let dataset = app.catalogue.open(wanted).map_err(|error| bad("dataset", error.to_string()))?;
     let end_date = request.end_date.ok_or_else(|| bad("end_date", "it is missing"))?;
-    let market = market(app, request, &dataset)?;
+    let market = request.costs.unwrap_or(defaults.costs).of(market(app, request, &dataset)?);
     let cash = request.initial_cash.unwrap_or(defaults.initial_cash);
     if cash <= Decimal::ZERO || cash > Decimal::from(1_000_000_000_000_u64) {
         return Err(bad("initial_cash", "it must be above 0 and at most 1000000000000"));
@@ -323,9 +323,9 @@ impl Plan<'_> {
             return differs("over", &before.dataset.name, &config.dataset.name);
         }
         if before.market != config.market {
-            let (old, new) = (&before.market.name, &config.market.name);
-            let new = if old == new { format!("{new} as it is configured now") } else { new.clone() };
-            return differs("in the market", old, &new);
+            let (old, new) = (before.market.label(), config.market.label());
+            let new = if old == new { format!("{new} as it is configured now") } else { new };
+            return differs("in the market", &old, &new);
         }
         Ok(())
     }

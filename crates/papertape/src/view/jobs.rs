@@ -198,6 +198,8 @@ pub struct SimulationSummary {
     pub symbols: Vec<String>,
     /// The market profile's name.
     pub market: String,
+    /// What trading costs: `market`, as the profile says, or `frictionless`, nothing.
+    pub costs: String,
     /// What each agent starts with.
     pub initial_cash: Number,
     /// The seed of its randomness.
@@ -446,6 +448,7 @@ fn simulation(config: &SimulationConfig) -> SimulationSummary {
         end_date: config.end_date,
         symbols: config.symbols.iter().map(ToString::to_string).collect(),
         market: config.market.name.clone(),
+        costs: if config.market.is_frictionless() { "frictionless" } else { "market" }.to_owned(),
         initial_cash: number(config.initial_cash.0),
         seed: config.seed,
         summaries: config.summaries,

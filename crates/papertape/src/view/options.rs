@@ -133,6 +133,8 @@ pub struct DefaultsOption {
     pub dataset: String,
     /// The market profile of datasets that name none.
     pub market: String,
+    /// What trading costs: `market` or `frictionless`.
+    pub costs: &'static str,
     /// What may be traded; empty: all.
     pub symbols: Vec<String>,
     /// What each agent starts with.
@@ -185,6 +187,7 @@ pub fn options(app: &App) -> Result<OptionsAnswer, ViewError> {
         defaults: DefaultsOption {
             dataset: defaults.dataset.clone(),
             market: defaults.market.clone(),
+            costs: defaults.costs.as_str(),
             symbols: defaults.symbols.clone(),
             initial_cash: number(defaults.initial_cash),
             summaries: defaults.summaries,

@@ -79,7 +79,8 @@ impl Lab {
             stream: false,
         };
         config.models.providers.insert("lab".to_owned(), provider);
-        let next_open = MarketProfile { fill_model: FillModel::NextOpen, ..MarketProfile::us_equity() };
+        let next_open =
+            MarketProfile { fill_model: FillModel::NextOpen, ..MarketProfile::us_equity().frictionless() };
         config.markets.insert("next_open".to_owned(), next_open);
         let app = App::open(config, Access::Own).await.expect("it opens");
         let world = World { router: api::router(app.clone()), app, job: String::new(), _dir: dir };

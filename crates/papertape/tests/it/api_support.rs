@@ -42,7 +42,7 @@ impl Answer {
 }
 
 pub(crate) fn config(dir: &TempDir) -> Config {
-    Config { data_dir: dir.path().to_owned(), ..Config::default() }
+    Config { data_dir: dir.path().to_owned(), ..crate::frictionless() }
 }
 
 /// A week of two agents.

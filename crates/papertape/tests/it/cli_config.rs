@@ -36,7 +36,7 @@ fn every_key_is_documented_with_its_default() {
     let mut config = Config { agents: vec![agent], ..Config::default() };
     config.models.providers.insert("NAME".to_owned(), Default::default());
     config.tools.insert("NAME".to_owned(), ToolServer::default());
-    config.markets.insert("NAME".to_owned(), MarketProfile::us_equity());
+    config.markets.insert("NAME".to_owned(), MarketProfile::us_equity().frictionless());
     config.otlp.headers.insert("NAME".to_owned(), String::new());
     config.auth.tokens.push(AccessToken {
         name: "NAME".to_owned(),

@@ -59,6 +59,8 @@ impl Tool {
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_papertape"));
         command.args(args).current_dir(self.dir.path()).env_clear().stdin(Stdio::null());
+        // Expected figures are those of fills without costs, but where a test is about costs.
+        command.env("PAPERTAPE_SIMULATION__COSTS", "frictionless");
         command.env("PAPERTAPE_DATA_DIR", "data").env("PAPERTAPE_LISTEN", "127.0.0.1:0");
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command

@@ -56,7 +56,7 @@ async fn queue(app: &App, replace: bool) -> JobId {
     let dataset = app.catalogue.open("us-daily-2000-2013").expect("is bundled");
     let request = ImportRequest {
         source: "runs".to_owned(),
-        market: MarketProfile::us_equity(),
+        market: MarketProfile::us_equity().frictionless(),
         writer: "house::momentum".parse().expect("a model"),
         language: Language::En,
         memory: None,

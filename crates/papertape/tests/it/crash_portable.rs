@@ -34,7 +34,7 @@ struct Home {
 
 impl Home {
     async fn app(&self) -> App {
-        let config = Config { data_dir: self.data.clone(), ..Config::default() };
+        let config = Config { data_dir: self.data.clone(), ..crate::frictionless() };
         let app = match &self.place {
             Place::Sqlite(_) => App::open(config, Access::Own).await.expect("opens"),
             Place::Postgres(url, schema) => {

@@ -254,7 +254,7 @@ pub(crate) async fn open(place: &Place, server: &str, notes: &Path) -> App {
         base_url: Some(server.to_owned()),
         ..ProviderConfig::default()
     };
-    let mut config = Config::default();
+    let mut config = crate::frictionless();
     config.models.providers.insert("test".to_owned(), provider);
     let outside =
         ToolServer { command: vec!["none".to_owned()], allow_unbounded: true, ..ToolServer::default() };

@@ -40,6 +40,7 @@ mod cli_profile;
 mod cli_run;
 mod cli_signals;
 mod cli_tool;
+mod costs;
 mod crash_assistant;
 mod crash_child;
 mod crash_desk;
@@ -82,3 +83,10 @@ mod replay_jobs;
 mod results_kept;
 mod rules_fixtures;
 mod worker_processes;
+
+/// A config whose runs cost nothing: what the tests of this crate run by, but where they are about costs.
+fn frictionless() -> papertape::config::Config {
+    let mut config = papertape::config::Config::default();
+    config.simulation.costs = papertape_core::broker::CostModel::Frictionless;
+    config
+}

@@ -74,7 +74,7 @@ async fn a_day_with_an_outside_tool() {
     let config = Config {
         data_dir: dir.path().to_path_buf(),
         tools: [("desk".to_owned(), server)].into(),
-        ..Config::default()
+        ..crate::frictionless()
     };
     let mut app = App::open(config, Access::Own).await.expect("it opens");
     app.services.models = Arc::new(Asker);

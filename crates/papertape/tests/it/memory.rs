@@ -267,7 +267,7 @@ pub(crate) fn with(server: &ModelServer) -> Config {
         base_url: Some(server.url()),
         ..ProviderConfig::default()
     };
-    let mut config = Config::default();
+    let mut config = crate::frictionless();
     config.models.providers.insert("test".to_owned(), provider);
     config.simulation.memory.keep_rounds = 3;
     config

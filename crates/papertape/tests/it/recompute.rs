@@ -376,7 +376,8 @@ async fn world(server: &ModelServer) -> World {
         stream: false,
     };
     config.models.providers.insert("lab".to_owned(), provider);
-    let later = MarketProfile { fill_model: FillModel::NextOpen, ..MarketProfile::us_equity() };
+    let later =
+        MarketProfile { fill_model: FillModel::NextOpen, ..MarketProfile::us_equity().frictionless() };
     config.markets.insert("later".to_owned(), MarketProfile { name: "later".to_owned(), ..later });
     let mut catalogue = Catalogue::bundled();
     for (dataset, market) in

@@ -69,7 +69,7 @@ fn fixtures() -> Vec<Fixture> {
 
 impl Fixture {
     async fn app(&self) -> App {
-        let config = Config { data_dir: self.dir.path().to_owned(), ..Config::default() };
+        let config = Config { data_dir: self.dir.path().to_owned(), ..crate::frictionless() };
         App::open(config, Access::Own).await.expect("an older record is brought to the present schema")
     }
 

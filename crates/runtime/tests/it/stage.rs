@@ -196,7 +196,7 @@ impl Stage {
     }
 
     pub(crate) fn config(&self) -> (SimulationConfig, Vec<papertape_core::record::Text>) {
-        let market = MarketProfile::us_equity();
+        let market = MarketProfile::us_equity().frictionless();
         let initial_cash = Money(Decimal::from(10_000));
         let mut texts = Vec::new();
         let mut starts = BTreeMap::new();

@@ -89,6 +89,22 @@ export function Performance({ job, curves, results: asked }: Props) {
         </Note>
       )}
       {days === 'full' && <Note>{t('run.metrics.full.why')}</Note>}
+      {[...new Set(results.flatMap((result) => result.conventions?.summary ?? []))].map((summary) => (
+        <Note key={summary}>{summary}</Note>
+      ))}
+      {results.map((result) => {
+        const again = result.refilled_at_next_open
+        if (!again) return null
+        const { model } = result
+        if (again.unavailable) return <Note key={model}>{t('run.refilled.none', { model })}</Note>
+        const counts = { reduced: again.reduced, rejected: again.rejected, late: again.without_next_bar }
+        return (
+          <Note key={model}>
+            {t('run.refilled', { model, again: format.percent(again.total_return), shown: format.percent(result.period_metrics.total_return) })}
+            {again.reduced + again.rejected + again.without_next_bar > 0 && ` ${t('run.refilled.counts', counts)}`}
+          </Note>
+        )
+      })}
       {lost && results.length > 0 && <Note>{t('run.no.baselines')}</Note>}
       {(['buy_and_hold', 'equal_weight'] as const).map((name) => {
         const baseline = longest?.baselines?.[name]

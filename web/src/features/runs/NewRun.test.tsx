@@ -19,7 +19,7 @@ const options = {
   tools: [],
   most_agents: 64,
   most_rounds: 10,
-  defaults: { dataset: 'us', market: 'us_equity', symbols: [], initial_cash: 100000, summaries: true, memory: 'all', max_debate_rounds: 1, max_risk_discuss_rounds: 1 },
+  defaults: { dataset: 'us', market: 'us_equity', costs: 'market', symbols: [], initial_cash: 100000, summaries: true, memory: 'all', max_debate_rounds: 1, max_risk_discuss_rounds: 1 },
 }
 
 beforeEach(() => {

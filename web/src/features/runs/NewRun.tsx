@@ -134,6 +134,14 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
                   </select>
                 )}
               </Field>
+              <Field name="costs" label={t('new.costs')} hint={t('new.costs.hint')}>
+                {(tied) => (
+                  <select className="select" {...tied} value={draft.costs} onChange={(event) => change({ costs: event.target.value as Draft['costs'] })}>
+                    <option value="market">{t('new.costs.market')}</option>
+                    <option value="frictionless">{t('new.costs.frictionless')}</option>
+                  </select>
+                )}
+              </Field>
               <Field name="memory" label={t('new.memory')} wrong={said('memory')}>
                 {(tied) => (
                   <select className="select" {...tied} value={draft.memory} onChange={(event) => change({ memory: event.target.value as Draft['memory'] })}>

@@ -19,7 +19,7 @@ const options: Options = {
   tools: [],
   most_agents: 64,
   most_rounds: 10,
-  defaults: { dataset: 'us', market: 'us_equity', symbols: [], initial_cash: 100000, summaries: true, memory: 'all', max_debate_rounds: 1, max_risk_discuss_rounds: 1 },
+  defaults: { dataset: 'us', market: 'us_equity', costs: 'market', symbols: [], initial_cash: 100000, summaries: true, memory: 'all', max_debate_rounds: 1, max_risk_discuss_rounds: 1 },
   deployment_mode: 'prod',
   is_dev_mode: false,
   preserve_dev_data: null,
@@ -28,6 +28,8 @@ const options: Options = {
 it('begins with what can be sent as it is', () => {
   const draft = emptyDraft(options, 'en')
   expect(check(draft, options)).toEqual({})
+  expect(toTrigger(draft, options).costs).toBe('market')
+  expect(toCommand({ ...draft, costs: 'frictionless' }, options)).toContain('--frictionless')
   expect(toTrigger(draft, options)).toMatchObject({ dataset: 'us', start_date: '2013-02-01', end_date: '2013-03-01', agents: [{ name: 'house::momentum', kind: 'solo' }], initial_cash: 100000 })
   expect(toCommand(draft, options)).toBe('papertape run --model house::momentum --symbols AAPL,IBM,brk.b --start 2013-02-01 --end 2013-03-01')
 })

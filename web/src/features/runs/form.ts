@@ -27,6 +27,7 @@ export interface Draft {
   agents: AgentDraft[]
   /** Empty: the dataset's own. */
   market: string
+  costs: 'market' | 'frictionless'
   cash: string
   budgetUsd: string
   seed: string
@@ -36,14 +37,14 @@ export interface Draft {
   done: 'skip' | 'degraded' | 'all'
 }
 
-export type FieldName = 'dataset' | 'symbols' | 'start_date' | 'end_date' | 'agents' | 'market' | 'initial_cash' | 'budget' | 'seed' | 'memory' | 'done'
+export type FieldName = 'dataset' | 'symbols' | 'start_date' | 'end_date' | 'agents' | 'market' | 'costs' | 'initial_cash' | 'budget' | 'seed' | 'memory' | 'done'
 export type Wrong = Partial<Record<FieldName, 'missing' | 'order' | 'number' | 'twice' | 'unknown' | 'form' | 'analysts' | 'rounds'>>
 
 /** Fields in the order in which they stand. */
-export const FIELDS: FieldName[] = ['dataset', 'symbols', 'start_date', 'end_date', 'agents', 'initial_cash', 'budget', 'market', 'memory', 'seed']
+export const FIELDS: FieldName[] = ['dataset', 'symbols', 'start_date', 'end_date', 'agents', 'initial_cash', 'budget', 'market', 'costs', 'memory', 'seed']
 
 /** Those that are folded away at first. */
-export const FOLDED: FieldName[] = ['market', 'memory', 'seed']
+export const FOLDED: FieldName[] = ['market', 'costs', 'memory', 'seed']
 
 /** The last month that a dataset has, but at most what there is. */
 export function usualSpan(dataset: DatasetOption | undefined): { start: string; end: string } {
@@ -89,6 +90,7 @@ export function emptyDraft(options: Options, language: 'en' | 'zh'): Draft {
     ...usualSpan(dataset),
     agents: [own ? { ...agent, kind: 'named', name: own.name } : agent],
     market: '',
+    costs: defaults.costs as Draft['costs'],
     cash: String(defaults.initial_cash),
     budgetUsd: '',
     seed: '0',
@@ -173,6 +175,7 @@ export function toTrigger(draft: Draft, options: Options): Trigger {
     ...(models.length > 0 && { models }),
     ...(agents.length > 0 && { agents }),
     ...(draft.market && { market: draft.market }),
+    costs: draft.costs,
     initial_cash: Number(draft.cash),
     budget: draft.budgetUsd === '' ? null : { job: { usd: Number(draft.budgetUsd) } },
     seed: Number(draft.seed),
@@ -207,6 +210,7 @@ export function toCommand(draft: Draft, options: Options): string | null {
   if (draft.start) parts.push(`--start ${draft.start}`)
   parts.push(`--end ${draft.end}`)
   if (draft.market) parts.push(`--market ${draft.market}`)
+  if (draft.costs === 'frictionless' && defaults.costs !== 'frictionless') parts.push('--frictionless')
   if (Number(draft.cash) !== defaults.initial_cash) parts.push(`--cash ${draft.cash}`)
   if (draft.budgetUsd !== '') parts.push(`--budget-usd ${draft.budgetUsd}`)
   if (draft.seed !== '0') parts.push(`--seed ${draft.seed}`)

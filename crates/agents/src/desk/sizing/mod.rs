@@ -110,6 +110,8 @@ pub enum CutCode {
     TPlusOne,
     /// More was to be sold than is held.
     Held,
+    /// More was wanted than may be traded of the instrument's volume.
+    Participation,
     /// The rest after whole lots.
     Lot,
     /// The order was too small to be worth it.
@@ -128,7 +130,7 @@ pub enum CutCode {
 
 impl CutCode {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::NoDecision,
         Self::NoPrice,
         Self::WaitingOrder,
@@ -140,6 +142,7 @@ impl CutCode {
         Self::Cash,
         Self::TPlusOne,
         Self::Held,
+        Self::Participation,
         Self::Lot,
         Self::TooSmall,
         Self::Shorting,

@@ -3,16 +3,14 @@
 use super::target::{Frame, Wish, wish};
 use super::{Cut, CutCode, Decision, PlannedOrder, Sizing, SizingConfig};
 use papertape_core::broker::{
-    Books, Order, Quote, QuoteState, RejectCode, Rejection, Side, approve, check_protection, needed_to_open,
-    submit,
+    Books, OpeningNeeds, Order, Quote, QuoteState, RejectCode, Rejection, Side, approve, check_protection,
+    needed_to_open, submit,
 };
 use papertape_core::id::Symbol;
 use papertape_core::money::{Price, Quantity};
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
-/// Decimals of a quantity where fractions are traded.
-const FRACTION_DP: u32 = 8;
 /// How often the pro rata share is computed anew, for fees that do not shrink with the order.
 const ROUNDS: usize = 12;
 
@@ -134,8 +132,18 @@ fn reason(wish: &Wish<'_>, quantity: Decimal, held: Decimal) -> String {
 
 /// Places the order on the trial books as the broker would; what it refuses is a cut.
 fn placed(trial: &mut Books, quote: &Quote, order: PlannedOrder, cuts: &mut Cuts) -> Option<PlannedOrder> {
+    let mut order = order;
     let asked = order.order(trial.next_order_id());
-    match approve(trial.account(), trial.profile(), quote, asked) {
+    let mut decision = approve(trial.account(), trial.profile(), quote, asked);
+    if let Some((rejection, largest)) = capped(&decision) {
+        let numbers: Vec<(&str, Decimal)> =
+            rejection.numbers.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        cuts.add(&order.symbol, CutCode::Participation, rejection.message.clone(), &numbers);
+        order.quantity = largest;
+        let asked = order.order(trial.next_order_id());
+        decision = approve(trial.account(), trial.profile(), quote, asked);
+    }
+    match decision {
         // An approval of these very books cannot be stale; what the ledger cannot hold is dropped.
         Ok(approved) => match submit(trial, approved) {
             Ok(_) => Some(order),
@@ -149,6 +157,13 @@ fn placed(trial: &mut Books, quote: &Quote, order: PlannedOrder, cuts: &mut Cuts
             None
         }
     }
+}
+
+/// The refusal of an order that is too large for the instrument's volume, and what is not.
+fn capped<T>(decision: &Result<T, Rejection>) -> Option<(&Rejection, Quantity)> {
+    let rejection = decision.as_ref().err().filter(|why| why.code == RejectCode::ParticipationCap)?;
+    let largest = rejection.numbers.get("largest").copied().filter(|largest| *largest > Decimal::ZERO)?;
+    Some((rejection, Quantity(largest)))
 }
 
 /// A position to be opened or added to.
@@ -186,16 +201,11 @@ impl Opening<'_> {
         if quantity <= Decimal::ZERO {
             return Some((Decimal::ZERO, Decimal::ZERO));
         }
-        let profile = frame.books.profile();
-        let needed =
-            needed_to_open(profile, self.side, Quantity(quantity), self.wish.price, self.effective).ok()?;
-        // The same without fees: the part that shrinks with the quantity.
-        let mut free = profile.clone();
-        free.fees.bps = Decimal::ZERO;
-        free.fees.minimum = papertape_core::money::Money::ZERO;
-        let margin =
-            needed_to_open(&free, self.side, Quantity(quantity), self.wish.price, self.effective).ok()?;
-        Some((needed.0, margin.0))
+        let (profile, wish) = (frame.books.profile(), self.wish);
+        let at = (wish.symbol, wish.quote.day);
+        let needs =
+            needed_to_open(profile, at, self.side, Quantity(quantity), wish.price, self.effective).ok()?;
+        Some((needs.total().ok()?.0, needs.margin.0))
     }
 }
 
@@ -363,7 +373,11 @@ fn within_cash(
         )
     };
     let fits = |quantities: &[Decimal]| total(quantities).is_some_and(|(needed, _)| needed <= cash);
-    let lots = |quantities: &[Decimal]| quantities.iter().map(|q| whole_lots(frame, *q)).collect::<Vec<_>>();
+    let symbols: Vec<Symbol> = openings.iter().map(|opening| opening.wish.symbol.clone()).collect();
+    let lots = |quantities: &[Decimal]| {
+        let of = |(q, symbol): (&Decimal, &Symbol)| whole_lots(frame, symbol, *q);
+        quantities.iter().zip(&symbols).map(of).collect::<Vec<_>>()
+    };
     let mut quantities = wanted.clone();
     if let (Some((needed, _)), false) = (total(&wanted), fits(&lots(&wanted))) {
         let full_margin = total(&wanted).map_or(Decimal::ZERO, |(_, margin)| margin);
@@ -413,12 +427,15 @@ fn within_cash(
 
 /// What orders that wait will take of the cash.
 fn waiting(books: &Books, marks: &BTreeMap<Symbol, Price>) -> Decimal {
-    let orders = books.pending().iter().map(|pending| &pending.order).filter(|order| order.side.opens());
+    let orders = books.pending().iter().filter(|pending| pending.order.side.opens());
     orders
-        .filter_map(|order| {
+        .filter_map(|pending| {
+            let order = &pending.order;
             let price = marks.get(&order.symbol)?;
             let leverage = order.leverage.unwrap_or(Decimal::ONE);
-            needed_to_open(books.profile(), order.side, order.quantity, *price, leverage).ok()
+            let at = (&order.symbol, books.reached().unwrap_or(pending.placed_on));
+            let needs = needed_to_open(books.profile(), at, order.side, order.quantity, *price, leverage);
+            needs.and_then(OpeningNeeds::total).ok()
         })
         .fold(Decimal::ZERO, |sum, money| sum.saturating_add(money.0))
 }
@@ -431,9 +448,9 @@ fn open(frame: Frame<'_>, opening: &Opening<'_>, trial: &mut Books, cuts: &mut C
 
 /// Rounded down to whole lots, and the rest recorded.
 fn whole(frame: Frame<'_>, symbol: &Symbol, wanted: Decimal, cuts: &mut Cuts) -> Decimal {
-    let quantity = whole_lots(frame, wanted);
+    let quantity = whole_lots(frame, symbol, wanted);
     if quantity < wanted && !frame.books.profile().fractional {
-        let lot = frame.books.profile().lot;
+        let lot = frame.books.profile().lot_rule(symbol).step;
         let text = format!("{} is {quantity} in whole lots of {lot}.", wanted.round_dp(4));
         let numbers = [("wanted", wanted.round_dp(4)), ("lot", lot.0), ("quantity", quantity)];
         cuts.add(symbol, CutCode::Lot, text, &numbers);
@@ -441,13 +458,8 @@ fn whole(frame: Frame<'_>, symbol: &Symbol, wanted: Decimal, cuts: &mut Cuts) ->
     quantity
 }
 
-fn whole_lots(frame: Frame<'_>, quantity: Decimal) -> Decimal {
-    let profile = frame.books.profile();
-    if profile.fractional {
-        return quantity.trunc_with_scale(FRACTION_DP).normalize();
-    }
-    let lots = quantity.checked_div(profile.lot.0).unwrap_or_default().floor();
-    lots.checked_mul(profile.lot.0).unwrap_or_default().normalize()
+fn whole_lots(frame: Frame<'_>, symbol: &Symbol, quantity: Decimal) -> Decimal {
+    frame.books.profile().round_to_lot(symbol, Quantity(quantity)).0
 }
 
 /// Is the order not worth it? Then it is a cut.

@@ -13,8 +13,10 @@
 
 use super::super::{Number, ViewError, figure, number};
 use super::Metrics;
+use papertape_agents::day::{conditions, conditions_at_close};
 use papertape_core::broker::{
-    self, BookEntry, Books, MarketProfile, Ohlc, Order, Quote, Side, Submission, approve, submit,
+    self, BookEntry, Books, MarketProfile, Ohlc, Order, Quote, Side, Submission, affordable, approve_largest,
+    submit,
 };
 use papertape_core::id::{JobId, Symbol};
 use papertape_core::ledger::{CorporateAction, LedgerError};
@@ -23,14 +25,11 @@ use papertape_core::metric::{DayValue, PeriodInput, TradedAmount, period_metrics
 use papertape_core::money::{Money, Price, Quantity};
 use papertape_core::time::Date;
 use papertape_runtime::config::SimulationConfig;
-use rust_decimal::{Decimal, RoundingStrategy};
+use rust_decimal::Decimal;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use utoipa::ToSchema;
-
-/// Decimals of the finest unit that can be traded.
-const QUANTITY_DP: u32 = 8;
 
 /// A baseline that left more of its money uninvested says so.
 const MAX_UNINVESTED: f64 = 0.05;
@@ -125,7 +124,7 @@ fn run(
     dates: &[Date],
     strategy: Strategy,
 ) -> Result<BaselineResult, LedgerError> {
-    let mut books = Books::new("baseline", market.clone(), initial);
+    let mut books = Books::new("baseline", market.clone(), initial).reducing();
     let mut days = Vec::with_capacity(dates.len());
     let mut entries: Vec<BookEntry> = Vec::new();
     let mut month = None;
@@ -135,6 +134,7 @@ fn run(
         let at_open = dataset.view(day.open);
         let opens = opens(&at_open, symbols);
         let actions = due(dataset, &books, &at_open, day.date, symbols);
+        books.set_conditions(conditions(&books, &at_open));
         let before = broker::pre(&mut books, day.date, &opens, &BTreeMap::new(), &actions)?;
         entries.extend(before.entries);
         match strategy {
@@ -145,9 +145,9 @@ fn run(
                 if let Some((left, part)) = &mut to_buy {
                     for (symbol, open) in opens.iter().filter(|(symbol, _)| left.remove(*symbol)) {
                         let money = Money(part.0.min(books.account().cash().0));
-                        let quote = Quote::at(symbol.clone(), day.date, *open);
-                        let affordable = affordable(market, money, *open);
-                        order(&mut books, &mut entries, quote, Side::Buy, affordable)?;
+                        let quote = quote(&at_open, market, (symbol, day.date), *open);
+                        let quantity = bought(market, (symbol, day.date), money, *open);
+                        order(&mut books, &mut entries, quote, Side::Buy, quantity)?;
                     }
                 }
             }
@@ -155,14 +155,17 @@ fn run(
                 let this = Some((day.date.year(), day.date.month()));
                 if month != this && !opens.is_empty() {
                     month = this;
-                    entries.extend(rebalance(&mut books, day.date, &opens)?);
+                    entries.extend(rebalance(&mut books, &at_open, day.date, &opens)?);
                 }
             }
         }
-        let bars = bars(&dataset.view(day.close), symbols);
+        let at_close = dataset.view(day.close);
+        let bars = bars(&at_close, symbols);
+        books.set_conditions(conditions(&books, &at_open));
         entries.extend(broker::bar(&mut books, day.date, &bars)?.entries);
         let closes = bars.into_iter().map(|(symbol, bar)| (symbol, bar.close)).collect();
         let next = dataset.next_trading_day(day.date);
+        books.set_conditions(conditions_at_close(&books, (&at_open, &at_close)));
         let end = broker::close(&mut books, day.date, next, &closes)?;
         entries.extend(end.entries);
         let (portfolio_value, gross_exposure) = (end.portfolio_value, end.gross_exposure);
@@ -200,6 +203,7 @@ fn divided(initial: Money, listed: &Listed) -> Option<(BTreeSet<Symbol>, Money)>
 /// Brings every symbol that has an open to its equal part of the portfolio value: sales first. There is one.
 fn rebalance(
     books: &mut Books,
+    at_open: &MarketView<'_>,
     day: Date,
     opens: &BTreeMap<Symbol, Price>,
 ) -> Result<Vec<BookEntry>, LedgerError> {
@@ -207,16 +211,19 @@ fn rebalance(
     let mut entries = Vec::new();
     let targets: Vec<(&Symbol, Price, Decimal)> = opens
         .iter()
-        .map(|(symbol, open)| (symbol, *open, affordable(books.profile(), part, *open).0))
+        .map(|(symbol, open)| (symbol, *open, bought(books.profile(), (symbol, day), part, *open).0))
         .collect();
     for (symbol, open, target) in &targets {
         let excess = Quantity(held(books, symbol) - *target);
-        order(books, &mut entries, Quote::at((*symbol).clone(), day, *open), Side::Sell, excess)?;
+        let quote = quote(at_open, books.profile(), (symbol, day), *open);
+        order(books, &mut entries, quote, Side::Sell, excess)?;
     }
     for (symbol, open, target) in &targets {
         let cash = books.account().cash();
-        let wanted = (*target - held(books, symbol)).min(affordable(books.profile(), cash, *open).0);
-        order(books, &mut entries, Quote::at((*symbol).clone(), day, *open), Side::Buy, Quantity(wanted))?;
+        let wanted =
+            (*target - held(books, symbol)).min(bought(books.profile(), (symbol, day), cash, *open).0);
+        let quote = quote(at_open, books.profile(), (symbol, day), *open);
+        order(books, &mut entries, quote, Side::Buy, Quantity(wanted))?;
     }
     Ok(entries)
 }
@@ -225,21 +232,22 @@ fn held(books: &Books, symbol: &Symbol) -> Decimal {
     books.account().position(symbol).map_or(Decimal::ZERO, |position| position.quantity.0)
 }
 
-/// How much this money buys, costs included.
-fn affordable(market: &MarketProfile, money: Money, open: Price) -> Quantity {
-    let whole = Decimal::from(10_000);
-    let dearer = |bps: Decimal| Decimal::ONE + bps / whole;
-    let unit = open.0.checked_mul(dearer(market.slippage_bps) * dearer(market.fees.bps));
-    let units = unit.and_then(|unit| (money.0 - market.fees.minimum.0).checked_div(unit)).unwrap_or_default();
-    let units = if market.fractional {
-        units.round_dp_with_strategy(QUANTITY_DP, RoundingStrategy::ToZero)
-    } else {
-        (units / market.lot.0).trunc() * market.lot.0
-    };
-    Quantity(units.max(Decimal::ZERO).normalize())
+/// How much this money buys without leverage, costs included.
+fn bought(market: &MarketProfile, at: (&Symbol, Date), money: Money, open: Price) -> Quantity {
+    affordable(market, (at, Side::Buy, Decimal::ONE), money, open)
 }
 
-/// Places an order, as an agent would. One that the market refuses changes nothing.
+fn quote(
+    at_open: &MarketView<'_>,
+    market: &MarketProfile,
+    (symbol, day): (&Symbol, Date),
+    open: Price,
+) -> Quote {
+    Quote::at(symbol.clone(), day, open).under(at_open.conditions(market, symbol))
+}
+
+/// Places an order, as an agent would, but that one which the participation cap or the holding does not cover is
+/// reduced to what they do. One that the market refuses changes nothing.
 fn order(
     books: &mut Books,
     entries: &mut Vec<BookEntry>,
@@ -252,7 +260,7 @@ fn order(
     }
     let (id, symbol) = (books.next_order_id(), quote.symbol.clone());
     let order = Order { id, symbol, side, quantity, stop: None, target: None, leverage: None, reason: None };
-    let Ok(approved) = approve(books.account(), books.profile(), &quote, order) else { return Ok(()) };
+    let Ok(approved) = approve_largest(books, &quote, order) else { return Ok(()) };
     match submit(books, approved) {
         Ok(Submission::Filled(entry)) => entries.push(*entry),
         Ok(Submission::Pending(_)) => {}
@@ -269,7 +277,7 @@ fn amount(entry: &BookEntry) -> Option<TradedAmount> {
 }
 
 /// Corporate actions since the books were last moved on.
-fn due(
+pub(super) fn due(
     dataset: &Dataset,
     books: &Books,
     view: &MarketView<'_>,
@@ -282,13 +290,16 @@ fn due(
     actions.filter(|action| symbols.contains(&action.symbol)).collect()
 }
 
-fn opens(view: &MarketView<'_>, symbols: &BTreeSet<Symbol>) -> BTreeMap<Symbol, Price> {
+pub(super) fn opens(view: &MarketView<'_>, symbols: &BTreeSet<Symbol>) -> BTreeMap<Symbol, Price> {
     let open = |symbol: &Symbol| Some((symbol.clone(), view.open_price(symbol).ok()?.value.price));
     symbols.iter().filter_map(open).collect()
 }
 
-fn bars(view: &MarketView<'_>, symbols: &BTreeSet<Symbol>) -> BTreeMap<Symbol, Ohlc> {
-    let bar = |symbol: &Symbol| Some((symbol.clone(), Ohlc::from(&view.today_bar(symbol).ok()?.value)));
+pub(super) fn bars(view: &MarketView<'_>, symbols: &BTreeSet<Symbol>) -> BTreeMap<Symbol, Ohlc> {
+    let bar = |symbol: &Symbol| {
+        let read = view.today_bar(symbol).ok().filter(|_| !view.is_idle_today(symbol))?;
+        Some((symbol.clone(), Ohlc::from(&read.value)))
+    };
     symbols.iter().filter_map(bar).collect()
 }
 
@@ -303,9 +314,10 @@ mod tests {
 
     #[test]
     fn what_is_bought_is_paid_with_what_there_is() {
-        let mut market = MarketProfile::us_equity();
+        let mut market = MarketProfile::us_equity().frictionless();
+        let (symbol, day) = (Symbol::new("BTC"), jiff::civil::date(2024, 1, 2));
         let check = |market: &MarketProfile, money: i64, open: i64, expected: &str| {
-            let units = affordable(market, Money::from(money), Price::from(open));
+            let units = bought(market, (&symbol, day), Money::from(money), Price::from(open));
             assert_eq!(units.to_string(), expected, "{money} at {open} in {}", market.name);
         };
         check(&market, 1000, 300, "3");
@@ -330,7 +342,8 @@ mod tests {
         let cash = Money::from(100_000);
         for strategy in [Strategy::BuyAndHold, Strategy::EqualWeight] {
             let result =
-                run(&dataset, &symbols, &MarketProfile::us_equity(), cash, &[day], strategy).expect("runs");
+                run(&dataset, &symbols, &MarketProfile::us_equity().frictionless(), cash, &[day], strategy)
+                    .expect("runs");
             let [close] = &result.daily_portfolio_values[..] else { panic!("one day") };
             assert_eq!(close.portfolio_value.to_string(), number(expected).to_string());
         }
@@ -342,7 +355,7 @@ mod tests {
     fn what_is_listed_later_has_no_part_of_the_money() {
         let dataset = Catalogue::bundled().open("us-daily-2000-2013").expect("bundled");
         let dates = dates(&dataset, jiff::civil::date(2005, 1, 1), jiff::civil::date(2005, 12, 31));
-        let market = MarketProfile::us_equity();
+        let market = MarketProfile::us_equity().frictionless();
         let cash = Money::from(100_000);
         let all: BTreeSet<Symbol> = dataset.all_symbols().cloned().collect();
         assert!(all.contains(&Symbol::new("FB")));
@@ -369,7 +382,8 @@ mod tests {
             let dates = dates(&dataset, jiff::civil::date(2012, 5, from), jiff::civil::date(2012, 6, 15));
             let symbols = symbols.iter().copied().map(Symbol::from).collect();
             let cash = Money::from(100_000);
-            let result = run(&dataset, &symbols, &MarketProfile::us_equity(), cash, &dates, strategy);
+            let result =
+                run(&dataset, &symbols, &MarketProfile::us_equity().frictionless(), cash, &dates, strategy);
             let values = result.expect("runs").daily_portfolio_values;
             values.iter().map(|day| (day.date, day.portfolio_value.to_f64())).collect::<Vec<_>>()
         };
@@ -404,8 +418,15 @@ mod tests {
         let symbols = BTreeSet::from([Symbol::new("AAPL")]);
         let run = |cash: i64| {
             let cash = Money::from(cash);
-            run(&dataset, &symbols, &MarketProfile::us_equity(), cash, &dates, Strategy::BuyAndHold)
-                .expect("runs")
+            run(
+                &dataset,
+                &symbols,
+                &MarketProfile::us_equity().frictionless(),
+                cash,
+                &dates,
+                Strategy::BuyAndHold,
+            )
+            .expect("runs")
         };
         let poor = run(1_000);
         let share = poor.uninvested.expect("a share");
@@ -422,7 +443,14 @@ mod tests {
         let dates = dates(&dataset, jiff::civil::date(2005, 2, 1), jiff::civil::date(2005, 3, 31));
         let symbols = BTreeSet::from([Symbol::new("AAPL")]);
         let cash = Money::from(100_000);
-        let result = run(&dataset, &symbols, &MarketProfile::us_equity(), cash, &dates, Strategy::BuyAndHold);
+        let result = run(
+            &dataset,
+            &symbols,
+            &MarketProfile::us_equity().frictionless(),
+            cash,
+            &dates,
+            Strategy::BuyAndHold,
+        );
         let values: Vec<f64> = result
             .expect("runs")
             .daily_portfolio_values

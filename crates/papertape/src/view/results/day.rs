@@ -6,7 +6,7 @@ use super::super::{BooksFacts, Configs, DayQualityAnswer, MessageAnswer, Number,
 use super::account::{self, FinancingAnswer, InsolvencyAnswer, PendingOrderAnswer, PositionSnapshotAnswer};
 use super::load::{Chosen, chain, chosen, sessions};
 use super::recorded::{RecordedAnswer, recorded};
-use super::{DoneBefore, PointInTimeReason, ReasoningLevel, point_in_time, trades};
+use super::{ConventionsAnswer, DoneBefore, PointInTimeReason, ReasoningLevel, point_in_time, trades};
 use crate::app::App;
 use papertape_core::id::{JobId, Symbol};
 use papertape_core::provenance::{DataQuality, DayQuality, Degradation, Research, SampleQuality, extract};
@@ -32,6 +32,8 @@ pub struct DayResult {
     pub done_before: Vec<DoneBefore>,
     /// The version of the rules that the job was recorded under.
     pub rules_version: u32,
+    /// What it was traded by; `null` where the job names no market.
+    pub conventions: Option<ConventionsAnswer>,
     /// Before the day; `null` until the session is closed, as all that its close writes.
     pub starting_position: Option<StartingHoldings>,
     /// Against the day before.
@@ -353,6 +355,9 @@ async fn result(
     told.point_in_time_reason = point_in_time::reason(app, configs, of, session.metadata.as_ref()).await?;
     let rules_version = configs.rules_version(app, &session.job).await?;
     let config = configs.of(app, &session.job).await?;
+    let dataset = config.and_then(|config| app.services.datasets.open(config.dataset.hash).ok());
+    let span = (session.date, session.date);
+    let conventions = config.map(|config| ConventionsAnswer::of(config, dataset.as_deref(), span));
     let continued = config.and_then(|config| config.done_until(&session.agent));
     let is_llm = config.and_then(|config| super::super::is_llm(config, &session.agent));
     let counts = app.store.order_counts(&[session.id]).await?;
@@ -365,6 +370,7 @@ async fn result(
         job_id: session.job.to_string(),
         done_before: DoneBefore::spans(job, std::iter::once((session.date, &session.job))),
         rules_version,
+        conventions,
         starting_position: starting(&session),
         daily_metrics: daily_metrics(&session, continued),
         trades,

@@ -6,7 +6,9 @@
 //! found, whoever has written.
 
 use super::super::{DegradedDayAnswer, ViewError};
+use super::conventions::FeeAnswer;
 use super::range::{DailyPortfolioValue, RangeResult};
+use super::refill::UnfilledOrder;
 use super::{BaselineResult, ValueAtClose};
 use crate::app::App;
 use papertape_core::id::{AgentName, JobId};
@@ -104,7 +106,11 @@ fn size(result: &RangeResult) -> usize {
     let beside =
         |baseline: &BaselineResult| baseline.daily_portfolio_values.len() * size_of::<ValueAtClose>();
     let baselines = result.baselines.as_ref();
+    let fees = result.conventions.as_ref().map_or(0, |traded| traded.fees.len());
+    let refilled = result.refilled_at_next_open.as_ref().map_or(0, |refilled| refilled.unfilled.len());
     ALL_ELSE
+        + fees * size_of::<FeeAnswer>()
+        + refilled * size_of::<UnfilledOrder>()
         + result.daily_portfolio_values.len() * day
         + result.provenance.degraded_days.len() * size_of::<Date>()
         + result.provenance.reasons.iter().map(reason).sum::<usize>()
@@ -158,6 +164,8 @@ mod tests {
             starting_portfolio_value: number(1.into()),
             ending_portfolio_value: number(1.into()),
             insolvent: None,
+            conventions: None,
+            refilled_at_next_open: None,
             daily_portfolio_values: vec![day; days],
             full_research: FullResearch { days, total_days: days, period_metrics: period_metrics.clone() },
             period_metrics,

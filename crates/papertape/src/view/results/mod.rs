@@ -2,6 +2,7 @@
 
 mod account;
 mod baseline;
+mod conventions;
 mod day;
 mod head;
 mod kept;
@@ -9,12 +10,14 @@ mod load;
 mod point_in_time;
 mod range;
 mod recorded;
+mod refill;
 mod researched;
 mod said;
 mod trades;
 
 pub use account::{FinancingAnswer, InsolvencyAnswer, PendingOrderAnswer, PositionSnapshotAnswer};
 pub use baseline::{BaselineResult, Baselines, ValueAtClose};
+use conventions::ConventionsAnswer;
 pub use day::{
     CorporateActionAnswer, DailyMetrics, DayMetadata, DayReasoning, DayResult, FinalPosition, HeldAtClose,
     Holding, OrderPlaceAnswer, Provenance, Rejected, StartingHoldings, Trade,
@@ -24,6 +27,7 @@ pub use kept::KeptResults;
 pub use point_in_time::PointInTimeReason;
 pub use range::{DailyPortfolioValue, DoneBefore, FullResearch, Metrics, RangeProvenance, RangeResult, Span};
 pub use recorded::{RecordedAnswer, RecordedDifference, RecordedRefusal};
+use refill::RefillAnswer;
 pub use said::RangeReasoning;
 
 pub(super) use researched::Researched;

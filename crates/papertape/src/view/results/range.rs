@@ -6,7 +6,8 @@ use super::kept::Key;
 use super::load::{self, Chosen, chain, chosen};
 use super::said::{RangeReasoning, conversations, summaries};
 use super::{
-    Baselines, PointInTimeReason, ReasoningLevel, Researched, baseline::Beside, point_in_time, trades,
+    Baselines, ConventionsAnswer, PointInTimeReason, ReasoningLevel, RefillAnswer, Researched,
+    baseline::Beside, point_in_time, trades,
 };
 use crate::app::App;
 use papertape_core::broker::MarketProfile;
@@ -51,6 +52,10 @@ pub struct RangeResult {
     pub ending_portfolio_value: Number,
     /// The end of the account, where it came; `null` while something is left.
     pub insolvent: Option<InsolvencyAnswer>,
+    /// What it was traded by; `null` where the job names no market.
+    pub conventions: Option<ConventionsAnswer>,
+    /// The same orders filled again at the next open; `null` where they took it anyway.
+    pub refilled_at_next_open: Option<RefillAnswer>,
     /// The closes, oldest first.
     pub daily_portfolio_values: Vec<DailyPortfolioValue>,
     /// Over all days.
@@ -327,6 +332,13 @@ async fn result(
     // A job of another kind names no market; its figures go by the default one's year.
     let year =
         config.map_or_else(MarketProfile::us_equity, |config| config.market.clone()).trading_days_a_year;
+    let span = (first.day.date, last.day.date);
+    let conventions = config.map(|config| ConventionsAnswer::of(config, dataset.as_deref(), span));
+    let closed: Vec<&ClosedDay> = days.iter().map(|day| &day.day).collect();
+    let refilled_at_next_open = match config {
+        Some(config) => RefillAnswer::of(app, config, dataset.clone(), &closed).await?,
+        None => None,
+    };
     let baselines = match (dataset, config) {
         (Some(dataset), Some(config)) => {
             beside.of(dataset, (job, config), first.figures.before, dates).await?
@@ -352,6 +364,8 @@ async fn result(
         starting_portfolio_value: number(first.figures.before.0),
         ending_portfolio_value: number(last.figures.value.portfolio_value.0),
         insolvent: account::insolvency_of(last.day.metadata.as_deref()),
+        conventions,
+        refilled_at_next_open,
         daily_portfolio_values: days.iter().map(at_close).collect(),
         period_metrics: metrics(&all, year),
         full_research: FullResearch {

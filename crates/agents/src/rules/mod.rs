@@ -1,7 +1,10 @@
 //! The market's rules as an agent is told them.
 
+mod costs;
+
 use crate::config::Language;
-use papertape_core::broker::{FillModel, MAX_LEVERAGED_LOSS, MarketProfile};
+use papertape_core::broker::{Board, FillModel, MAX_LEVERAGED_LOSS, MarketProfile};
+use papertape_core::time::Date;
 use rust_decimal::Decimal;
 
 /// What of a market's rules an agent can make use of: a desk that never goes short is not told that it may.
@@ -27,14 +30,98 @@ impl Allowed {
     }
 }
 
-/// The market's rules in a few sentences.
+/// The market's rules on a day, in a few sentences.
 #[must_use]
-pub fn rules(profile: &MarketProfile, allowed: Allowed, language: Language) -> String {
+pub fn rules(profile: &MarketProfile, allowed: Allowed, language: Language, day: Date) -> String {
     let allowed = allowed.within(profile);
     match language {
-        Language::En => english(profile, allowed),
-        Language::Zh => chinese(profile, allowed),
+        Language::En => english(profile, allowed, day),
+        Language::Zh => chinese(profile, allowed, day),
     }
+}
+
+/// The lots of a market that counts in lots: its own, then those of boards that have others.
+pub(crate) fn lots(profile: &MarketProfile) -> String {
+    let own = profile.board_lots.iter().map(|lot| {
+        let (board, minimum, step) = (board_name(lot.board), lot.minimum, lot.step);
+        format!("{board}: at least {minimum}, in steps of {step}")
+    });
+    let own: Vec<String> = own.collect();
+    if own.is_empty() { profile.lot.to_string() } else { format!("{} ({})", profile.lot, own.join("; ")) }
+}
+
+fn board_name(board: Board) -> &'static str {
+    match board {
+        Board::Main => "main board",
+        Board::Star => "STAR (688)",
+        Board::ChiNext => "ChiNext (300)",
+        Board::Bse => "BSE (4, 8, 92)",
+    }
+}
+
+/// What of an instrument may be traded on a day, and at which prices.
+fn english_limits(profile: &MarketProfile, day: Date) -> String {
+    let mut told = String::new();
+    if let Some(rule) = profile.participation {
+        told.push_str(&format!(
+            " In one instrument and on one day at most {share}% of the mean volume of the last {bars} bars before today \
+             may be traded; a larger order is rejected with the largest admissible quantity, and nothing is filled \
+             in part.",
+            share = rule.share_pct.normalize(),
+            bars = rule.bars
+        ));
+    }
+    let limits = limits(profile, day);
+    if !limits.is_empty() {
+        let each: Vec<String> = limits
+            .iter()
+            .map(|(board, percent)| format!("{percent}% on the {}", board_name(*board)))
+            .collect();
+        told.push_str(&format!(
+            " Prices are limited to the previous close plus or minus {}: no buy at limit up, no sale at limit down.",
+            each.join(", ")
+        ));
+    }
+    told
+}
+
+fn chinese_limits(profile: &MarketProfile, day: Date) -> String {
+    let mut told = String::new();
+    if let Some(rule) = profile.participation {
+        told.push_str(&format!(
+            "同一标的每天成交量不得超过此前 {bars} 根日线平均成交量的 {share}%；超出的订单整单拒绝并告知最大可下数量，\
+             不做部分成交。",
+            share = rule.share_pct.normalize(),
+            bars = rule.bars
+        ));
+    }
+    let limits = limits(profile, day);
+    if !limits.is_empty() {
+        let name = |board: Board| match board {
+            Board::Main => "主板",
+            Board::Star => "科创板",
+            Board::ChiNext => "创业板",
+            Board::Bse => "北交所",
+        };
+        let each: Vec<String> =
+            limits.iter().map(|(board, percent)| format!("{} {percent}%", name(*board))).collect();
+        told.push_str(&format!(
+            "涨跌幅限制（相对前收盘价）：{}；涨停不能买入，跌停不能卖出。",
+            each.join("，")
+        ));
+    }
+    told
+}
+
+/// The price limits in force on a day, by board.
+fn limits(profile: &MarketProfile, day: Date) -> Vec<(Board, Decimal)> {
+    let boards = [Board::Main, Board::ChiNext, Board::Star, Board::Bse];
+    let of = |board: Board| {
+        let known =
+            profile.price_limits.iter().filter(|limit| limit.board == board && limit.effective_from <= day);
+        Some((board, known.last()?.percent.normalize()))
+    };
+    boards.into_iter().filter_map(of).collect()
 }
 
 /// The largest leveraged loss at a stop, in percent.
@@ -42,7 +129,7 @@ fn most_lost() -> Decimal {
     (MAX_LEVERAGED_LOSS * Decimal::ONE_HUNDRED).normalize()
 }
 
-fn english(profile: &MarketProfile, allowed: Allowed) -> String {
+fn english(profile: &MarketProfile, allowed: Allowed, day: Date) -> String {
     let amounts = if profile.fractional {
         "Fractions may be traded, down to 0.00000001.".to_owned()
     } else if profile.lot.0 == Decimal::ONE {
@@ -50,8 +137,13 @@ fn english(profile: &MarketProfile, allowed: Allowed) -> String {
     } else {
         format!(
             "Buy whole lots of {lot} shares and sell whole lots; an odd rest, as a bonus issue leaves it, \
-             can only be sold together with all that you hold.",
-            lot = profile.lot
+             can only be sold together with all that you hold.{other}",
+            lot = profile.lot,
+            other = if profile.board_lots.is_empty() {
+                String::new()
+            } else {
+                format!(" Lots: {}.", lots(profile))
+            }
         )
     };
     let fills = match profile.fill_model {
@@ -88,22 +180,25 @@ fn english(profile: &MarketProfile, allowed: Allowed) -> String {
     } else {
         String::new()
     };
-    let costs = format!(
-        " A fill costs {} basis points (at least {}) and {} of slippage.",
-        profile.fees.bps, profile.fees.minimum, profile.slippage_bps
-    );
-    format!("{amounts} {fills}{locked}{short}{leverage}{costs}")
+    let costs = costs::english(profile, allowed, day);
+    let limits = english_limits(profile, day);
+    format!("{amounts} {fills}{locked}{short}{leverage}{costs}{limits}")
 }
 
-fn chinese(profile: &MarketProfile, allowed: Allowed) -> String {
+fn chinese(profile: &MarketProfile, allowed: Allowed, day: Date) -> String {
     let amounts = if profile.fractional {
         "可以交易小数数量，最小单位 0.00000001。".to_owned()
     } else if profile.lot.0 == Decimal::ONE {
         "只能交易整股。".to_owned()
     } else {
         format!(
-            "买入须为 {lot} 股的整数倍，卖出亦然；送股等产生的零股只能与全部持仓一并卖出。",
-            lot = profile.lot
+            "买入须为 {lot} 股的整数倍，卖出亦然；送股等产生的零股只能与全部持仓一并卖出。{other}",
+            lot = profile.lot,
+            other = if profile.board_lots.is_empty() {
+                ""
+            } else {
+                "科创板最少 200 股、北交所最少 100 股，均以 1 股递增。"
+            }
         )
     };
     let fills = match profile.fill_model {
@@ -133,11 +228,9 @@ fn chinese(profile: &MarketProfile, allowed: Allowed) -> String {
     } else {
         String::new()
     };
-    let costs = format!(
-        "每笔成交的手续费为 {} 个基点（至少 {}），滑点为 {} 个基点。",
-        profile.fees.bps, profile.fees.minimum, profile.slippage_bps
-    );
-    format!("{amounts}{fills}{locked}{short}{leverage}{costs}")
+    let costs = costs::chinese(profile, allowed, day);
+    let limits = chinese_limits(profile, day);
+    format!("{amounts}{fills}{locked}{short}{leverage}{costs}{limits}")
 }
 
 /// The largest distance of a stop at the largest leverage, in percent.

@@ -1,0 +1,141 @@
+//! What the market allows of an instrument on a day: how much of its volume, and between which prices.
+
+use super::order::Order;
+use super::profile::MarketProfile;
+use super::reject::{Refusal, RejectCode};
+use crate::ledger::{Account, LedgerError, Side, exact};
+use crate::money::{Price, Quantity};
+use crate::time::Date;
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+/// How much of an instrument's volume an account may trade on one day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Participation {
+    /// The share of the mean volume, in percent, above 0 and at most 100.
+    pub share_pct: Decimal,
+    /// Of how many bars before today.
+    pub bars: u16,
+}
+
+/// What is known of an instrument's volume, in the share units of the day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownVolume {
+    /// The mean of the newest bars before today; of an order for the close, today's.
+    pub mean: Quantity,
+    /// Of how many bars; fewer than the profile asks for where there are no more.
+    pub bars: u16,
+}
+
+/// The prices between which an instrument trades on a day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PriceBand {
+    /// The close that the limits are measured from: the previous one, in today's share units and less today's
+    /// dividends.
+    pub previous_close: Price,
+    /// The highest price.
+    pub up: Price,
+    /// The lowest price.
+    pub down: Price,
+}
+
+impl PriceBand {
+    /// Limits of so many percent around a close, rounded half up to 0.01.
+    ///
+    /// # Errors
+    /// [`LedgerError::Overflow`].
+    pub fn around(previous_close: Price, percent: Decimal) -> Result<Self, LedgerError> {
+        let share = exact::div(percent, Decimal::ONE_HUNDRED)?;
+        let at = |factor: Decimal| {
+            let price = exact::mul(previous_close.0, factor)?;
+            let strategy = rust_decimal::RoundingStrategy::MidpointAwayFromZero;
+            Ok::<_, LedgerError>(Price(price.round_dp_with_strategy(2, strategy).normalize()))
+        };
+        Ok(Self {
+            previous_close,
+            up: at(exact::add(Decimal::ONE, share)?)?,
+            down: at(exact::sub(Decimal::ONE, share)?)?,
+        })
+    }
+
+    /// Is the price at the limit beyond which this side finds nobody to trade with?
+    #[must_use]
+    pub fn stops(&self, side: Side, price: Price) -> bool {
+        if side.takes_shares() { price >= self.up } else { price <= self.down }
+    }
+}
+
+/// What the market allows of an instrument on a day. What is absent cannot be judged and is not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conditions {
+    /// Its volume.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub volume: Option<KnownVolume>,
+    /// Its price limits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub band: Option<PriceBand>,
+}
+
+impl Conditions {
+    /// Is nothing to be judged?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// No buy at limit up, no sale at limit down.
+pub(super) fn check_band(conditions: &Conditions, order: &Order, price: Price) -> Result<(), Refusal> {
+    let Some(band) = conditions.band.filter(|band| band.stops(order.side, price)) else { return Ok(()) };
+    let (code, what, limit) = if order.side.takes_shares() {
+        (RejectCode::LimitUp, "up", band.up)
+    } else {
+        (RejectCode::LimitDown, "down", band.down)
+    };
+    let message = format!(
+        "{} is at limit {what}: its price of {price} is the limit of {limit}, measured from {}; you cannot {} there.",
+        order.symbol, band.previous_close, order.side
+    );
+    let numbers = [("price", price.0), ("limit", limit.0), ("previous_close", band.previous_close.0)];
+    Err(Refusal::new(code, message, numbers))
+}
+
+/// Not more of the volume than the profile allows, together with what the account has traded of it today.
+pub(super) fn check_participation(
+    account: &Account,
+    profile: &MarketProfile,
+    conditions: &Conditions,
+    order: &Order,
+    day: Date,
+) -> Result<(), Refusal> {
+    let (Some(rule), Some(volume)) = (profile.participation, conditions.volume) else { return Ok(()) };
+    let cap = exact::mul(volume.mean.0, rule.share_pct)
+        .and_then(|share| exact::div(share, Decimal::ONE_HUNDRED))
+        .map_err(Refusal::too_large)?;
+    let traded = account.traded_on(day, &order.symbol);
+    let rest = Quantity((cap - traded.0).max(Decimal::ZERO));
+    let largest = profile.round_to_lot(&order.symbol, rest);
+    // An odd holding that is smaller than a lot may be closed whole.
+    if order.quantity <= rest {
+        return Ok(());
+    }
+    let (symbol, share, bars) = (&order.symbol, rule.share_pct.normalize(), volume.bars);
+    let already =
+        if traded.is_zero() { String::new() } else { format!(" {traded} of them are traded already today.") };
+    let message = format!(
+        "At most {share}% of the mean volume of the last {bars} bars may be traded in {symbol} on one day: {share}% of {} \
+         is {}.{already} The largest admissible quantity is {largest}; {} were asked, and nothing is filled in part.",
+        volume.mean,
+        exact::round(cap, exact::QUANTITY_DP),
+        order.quantity
+    );
+    let numbers = [
+        ("asked", order.quantity.0),
+        ("largest", largest.0),
+        ("mean_volume", volume.mean.0),
+        ("bars", Decimal::from(bars)),
+        ("traded", traded.0),
+    ];
+    Err(Refusal::new(RejectCode::ParticipationCap, message, numbers))
+}

@@ -1,0 +1,60 @@
+//! Slippage by fill and instrument.
+
+use super::instrument::is_base_asset;
+use crate::broker::FillModel;
+use crate::id::Symbol;
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+/// How far fills are worse than their reference price. The first rule that applies decides; where none does, the
+/// profile's `slippage_bps`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SlippageRule {
+    /// Of fills of this kind; absent: of all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fill: Option<FillTiming>,
+    /// Of instruments with these base assets (`BTC` also means `BTCUSDT` and `BTC-USD`); none: of all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub symbols: Vec<String>,
+    /// Basis points, below 10,000.
+    pub bps: Decimal,
+    /// Where the figure was stated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+}
+
+/// When a fill takes place, as far as slippage depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FillTiming {
+    /// At the open that the agent was shown.
+    Open,
+    /// At the next open.
+    NextOpen,
+    /// At the close of the same day.
+    Close,
+    /// Without an order of the agent: a stop, a liquidation, the cover of a margin call.
+    Forced,
+}
+
+impl From<FillModel> for FillTiming {
+    fn from(model: FillModel) -> Self {
+        match model {
+            FillModel::Open => Self::Open,
+            FillModel::NextOpen => Self::NextOpen,
+            FillModel::Close => Self::Close,
+        }
+    }
+}
+
+impl SlippageRule {
+    pub(super) fn applies(&self, symbol: &Symbol, timing: FillTiming) -> bool {
+        self.fill.is_none_or(|fill| fill == timing)
+            && (self.symbols.is_empty() || self.symbols.iter().any(|base| is_base_asset(symbol, base)))
+    }
+
+    pub(super) fn covers_all(&self) -> bool {
+        self.fill.is_none() && self.symbols.is_empty()
+    }
+}

@@ -1,0 +1,89 @@
+//! What a view says of an instrument's volume and price limits today.
+
+use super::read::BarRange;
+use super::view::MarketView;
+use crate::broker::{Conditions, KnownVolume, MarketProfile, PriceBand};
+use crate::id::Symbol;
+use crate::ledger::{CorporateActionKind, exact};
+use crate::money::{Price, Quantity};
+use rust_decimal::Decimal;
+
+/// The metric of a dated series that says whether a share is under special treatment: 1 while it is, else 0.
+pub const ST_METRIC: &str = "st";
+
+impl MarketView<'_> {
+    /// What the market allows of an instrument today, from what was known at the open: the mean volume of the
+    /// newest bars before today, and the price limits around the previous close. What is not known is absent:
+    /// volume where the bars carry none, limits where the board has none or there is no bar before today.
+    #[must_use]
+    pub fn conditions(&self, profile: &MarketProfile, symbol: &Symbol) -> Conditions {
+        let volume = profile.participation.and_then(|rule| self.known_volume(symbol, rule.bars));
+        let band = if profile.price_limits.is_empty() { None } else { self.price_band(profile, symbol) };
+        Conditions { volume, band }
+    }
+
+    /// The mean volume of the newest complete bars before today, at most so many, in today's share units; `None`
+    /// where they carry no volume.
+    #[must_use]
+    pub fn known_volume(&self, symbol: &Symbol, bars: u16) -> Option<KnownVolume> {
+        let before = self.today().ok()?.value.date.yesterday().ok()?;
+        let range = BarRange { to: Some(before), ..BarRange::newest(usize::from(bars)) };
+        let known = self.bars(symbol, range).ok()?.value;
+        let sum = known.iter().try_fold(Decimal::ZERO, |sum, bar| sum.checked_add(bar.volume.0))?;
+        let mean = sum.checked_div(Decimal::from(known.len()))?;
+        let mean = Quantity(exact::round(mean, exact::QUANTITY_DP));
+        mean.is_positive().then(|| KnownVolume { mean, bars: u16::try_from(known.len()).unwrap_or(bars) })
+    }
+
+    /// Today's own volume, for an order that fills at the close; `None` before the close, or where the instrument
+    /// carries no volume.
+    #[must_use]
+    pub fn volume_of_today(&self, symbol: &Symbol) -> Option<KnownVolume> {
+        let mean = self.today_bar(symbol).ok()?.value.volume;
+        mean.is_positive().then_some(KnownVolume { mean, bars: 1 })
+    }
+
+    /// Did nothing trade today in an instrument that had volume before? Its bar is then none.
+    #[must_use]
+    pub fn is_idle_today(&self, symbol: &Symbol) -> bool {
+        let is_empty = self.today_bar(symbol).is_ok_and(|read| read.value.volume.is_zero());
+        is_empty && self.known_volume(symbol, super::known::LOOK_BACK).is_some()
+    }
+
+    fn price_band(&self, profile: &MarketProfile, symbol: &Symbol) -> Option<PriceBand> {
+        let today = self.today().ok()?.value.date;
+        let range = BarRange { to: Some(today.yesterday().ok()?), ..BarRange::default() };
+        let before = self.bars(symbol, BarRange { limit: Some(1), ..range }).ok()?.value;
+        let percent = profile.price_limit(symbol, today, self.is_st(symbol), self.listed_days(symbol))?;
+        let actions = self.actions_on(today).map(|read| read.value).unwrap_or_default();
+        let dividends = actions.iter().filter(|action| action.symbol == *symbol);
+        let dividends = dividends.fold(Decimal::ZERO, |sum, action| match action.kind {
+            CorporateActionKind::Dividend { amount } => sum + amount.0,
+            CorporateActionKind::Split { .. } | CorporateActionKind::Delisting { .. } => sum,
+        });
+        let cents = (before.first()?.close.0 - dividends)
+            .round_dp_with_strategy(2, rust_decimal::RoundingStrategy::MidpointAwayFromZero);
+        if cents <= Decimal::ZERO {
+            return None;
+        }
+        PriceBand::around(Price(cents.normalize()), percent).ok()
+    }
+
+    /// On how many trading days the instrument has had a bar, today included; `None` where it was listed before
+    /// the data begin.
+    #[must_use]
+    pub fn listed_days(&self, symbol: &Symbol) -> Option<usize> {
+        let first = self.first_bar_day(symbol)?;
+        let begins = self.first_day()?;
+        (first > begins).then(|| self.opened_bars(symbol))
+    }
+
+    /// Does the newest published figure say that the share is under special treatment?
+    fn is_st(&self, symbol: &Symbol) -> bool {
+        let Ok(read) = self.fundamentals(symbol) else { return false };
+        let marks = read.value.into_iter().filter(|published| published.item.metric == ST_METRIC);
+        marks
+            .max_by_key(|mark| (mark.item.period_end, mark.published_at))
+            .is_some_and(|mark| !mark.item.value.is_zero())
+    }
+}

@@ -1,0 +1,64 @@
+//! What a run was traded by stands next to its results, and its orders are filled again at the next open.
+
+use crate::api_support::{World, week};
+use papertape::trigger::Request as Simulation;
+use papertape_core::broker::CostModel;
+use serde_json::{Value, json};
+
+/// Goal: a run with the market's costs says what they are, next to what the same orders come to at the next open; a
+/// frictionless one is labeled so; and the costs make the difference.
+#[tokio::test]
+async fn results_say_what_they_were_traded_by() {
+    let world = World::empty().await;
+    let mut results: Vec<Value> = Vec::new();
+    for costs in [CostModel::Market, CostModel::Frictionless] {
+        let job = world.run(Simulation { costs: Some(costs), ..week() }).await;
+        let ranged: Value = world.get(&format!("/results?job_id={job}")).await.json();
+        let result = ranged["results"][0].clone();
+        let date = result["start_date"].as_str().expect("a date").to_owned();
+        let day: Value = world.get(&format!("/results?date={date}&job_id={job}")).await.json();
+        assert_eq!(day["results"][0]["conventions"]["costs"], result["conventions"]["costs"]);
+        results.push(result);
+    }
+    let [costly, free] = &results[..] else { panic!("two runs") };
+    let told = &costly["conventions"];
+    assert_eq!((&told["costs"], &told["fill"]), (&json!("market"), &json!("open")));
+    assert_eq!(told["fill_label"], "shown open");
+    assert_eq!(told["slippage"], json!([{ "symbols": [], "bps": 10.0 }]));
+    let names: Vec<&str> =
+        told["fees"].as_array().expect("fees").iter().filter_map(|fee| fee["name"].as_str()).collect();
+    assert_eq!(names, ["commission", "sec_fee", "finra_taf"]);
+    assert_eq!(told["annual_borrow_bps"], 50.0);
+    assert_eq!((&told["participation_pct"], &told["participation_bars"]), (&json!(1.0), &json!(20)));
+    let summary = told["summary"].as_str().expect("a summary");
+    for part in ["shown open", "Slippage: 10 bps", "commission 0.005 per share", "Borrowed shares: 50 bps"] {
+        assert!(summary.contains(part), "{summary}");
+    }
+    let told = &free["conventions"];
+    assert_eq!((&told["costs"], &told["fees"]), (&json!("frictionless"), &json!([])));
+    assert!(told["summary"].as_str().is_some_and(|summary| summary.contains("frictionless")), "{told}");
+    assert!(costly["period_metrics"]["costs"].as_f64().expect("a figure") > 0.0);
+    assert_eq!(free["period_metrics"]["costs"], 0.0);
+    for result in [costly, free] {
+        let again = &result["refilled_at_next_open"];
+        assert_eq!(again["fill"], "next_open");
+        assert!(again["total_return"].is_number() && again["unavailable"].is_null(), "{again}");
+        let count = |name: &str| again[name].as_u64().expect("a count");
+        assert!(count("orders") > 0, "{again}");
+        assert_eq!(
+            count("orders"),
+            count("filled") + count("rejected") + count("without_next_bar"),
+            "{again}"
+        );
+    }
+}
+
+/// Goal: costs that nobody knows are an error that names the field.
+#[tokio::test]
+async fn unknown_costs_are_named() {
+    let world = World::empty().await;
+    let body = json!({ "start_date": "2012-10-01", "end_date": "2012-10-05", "costs": "cheap" });
+    let answer = world.post("/simulate/trigger", &body).await;
+    assert_eq!(answer.status.as_u16(), 400, "{}", answer.text);
+    assert!(answer.text.contains("costs"), "{}", answer.text);
+}
