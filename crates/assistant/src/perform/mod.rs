@@ -348,7 +348,7 @@ impl Performer<'_> {
         let why = job.error.as_deref().map(|error| format!(": {error}")).unwrap_or_default();
         let message = self.say(
             format!("job {}: {}{why}{more}", job.id, job.status),
-            format!("任务 {}：{}{why}{more}", job.id, job.status),
+            format!("任务 {}：{}{why}{more}", job.id, Language::Zh.status(job.status.as_str())),
         );
         if has_failed(job) || job.status == JobStatus::Cancelled {
             return Err(failed(message));
