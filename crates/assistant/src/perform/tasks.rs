@@ -169,18 +169,21 @@ impl Performer<'_> {
             return Ok(reply(message, tree::task(task, tree::Depth::Whole)));
         }
         let counts = tree::counts(&tasks);
-        let of = |language: Language| -> Vec<String> {
+        let of = |language: Language| -> String {
+            let (first, next) = if language == Language::En { (": ", ", ") } else { ("：", "、") };
             let each = counts.as_object().into_iter().flatten();
-            each.map(|(status, count)| format!("{count} {}", language.status(status))).collect()
+            let each = each.map(|(status, count)| format!("{count} {}", language.status(status)));
+            let all = each.collect::<Vec<_>>().join(next);
+            if all.is_empty() { all } else { format!("{first}{all}") }
         };
         let message = self.say(
-            format!("plan {} “{}” is {}: {}", plan.id, plan.name, plan.status, of(Language::En).join(", ")),
+            format!("plan {} “{}” is {}{}", plan.id, plan.name, plan.status, of(Language::En)),
             format!(
-                "计划 {}“{}”：{}；{}",
+                "计划 {}“{}”：{}{}",
                 plan.id,
                 plan.name,
                 Language::Zh.status(plan.status.as_str()),
-                of(Language::Zh).join("、")
+                of(Language::Zh)
             ),
         );
         Ok(reply(message, json!({ "plan": tree::plan(&plan), "tasks": counts })))

@@ -42,6 +42,29 @@ fn understood(answer: &Value) -> Option<String> {
     Some(line.trim_end_matches(['.', '。']).replace('；', "; ").replace("; ", ";"))
 }
 
+/// Goal: the examples of the documentation are read as requests, in both languages.
+#[test]
+fn the_documented_examples_are_read() {
+    let page = include_str!("../../../../docs/assistant.md");
+    let section = page.split("## What `house::assistant` understands").nth(1).expect("the section");
+    let rows = section.lines().filter(|line| line.starts_with("| ") && line.contains('`'));
+    let rows: Vec<&str> = rows.take_while(|line| !line.starts_with("| not said")).collect();
+    assert_eq!(rows.len(), 15, "{rows:#?}");
+    let check = |words: &str| {
+        let answer = reply(&put(words));
+        assert!(understood(&answer).is_some(), "{words}: {answer}");
+    };
+    for row in &rows {
+        let examples: Vec<&str> = row.split('`').skip(1).step_by(2).collect();
+        assert!(examples.len() > 1, "{row}");
+        examples.into_iter().for_each(check);
+    }
+    let follow_ups = section.lines().find(|line| line.starts_with("A follow-up")).expect("follow-ups");
+    for words in follow_ups.split('`').skip(1).step_by(2) {
+        check(&format!("backtest momentum on AAPL for 2012 >> {words}"));
+    }
+}
+
 /// Goal: every request is done as it was said and repeated, or nothing is done and the words in the way are named.
 /// What is repeated is read as the same again.
 #[test]
