@@ -94,6 +94,11 @@ impl Days {
         })
     }
 
+    /// Do they name a year?
+    pub(super) fn has_year(&self) -> bool {
+        self.from.year.is_some()
+    }
+
     /// These days, in the other's year where they name none.
     pub(super) fn with_year_of(&self, other: &Option<Self>) -> Self {
         let year = self.from.year.or(other.as_ref().and_then(|other| other.from.year));

@@ -157,7 +157,7 @@ fn said(clause: &Clause, request: &Request, language: &str) -> String {
         language,
         &json!({
             "form": clause.form, "given": clause.given, "who": value("who"), "symbols": value("symbols"),
-            "cash": value("cash").first().map(|cash| grouped(cash)), "jobs": value("jobs"), "won": !value("won").is_empty(),
+            "cash": value("cash").first().map(|cash| grouped(cash)), "jobs": value("jobs"), "latest": !value("latest").is_empty(), "won": !value("won").is_empty(),
             "from": period.map(|period| period.0.to_string()), "to": period.map(|period| period.1.to_string()),
             "words": clause.days.as_ref().map(|days| &days.words), "name": name, "goal": goal,
             "makes_plan": request.clauses.iter().any(|one| one.form == "create_plan"),

@@ -92,7 +92,8 @@ impl Clause {
     fn missing(&self) -> impl Iterator<Item = &'static str> {
         let form = FORMS.iter().find(|form| form[1] == self.form);
         form.into_iter().flat_map(|form| &form[2..]).filter_map(|slot| match slot.trim_end_matches('!') {
-            "days" if self.days.as_ref().is_some_and(|days| days.period(None).is_none()) => Some("year"),
+            "days" if self.days.as_ref().is_some_and(|days| !days.has_year()) => Some("year"),
+            "days" if self.days.as_ref().is_some_and(|days| days.period(None).is_none()) => Some("days"),
             "days" => (self.days.is_none() && slot.ends_with('!')).then_some("days"),
             "text" => self.given.last().is_none_or(String::is_empty).then_some("text"),
             name => (slot.ends_with('!') && self.slot(name).is_empty()).then_some(name),

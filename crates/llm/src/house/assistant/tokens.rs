@@ -27,13 +27,14 @@ pub(super) struct Names<'a> {
 const MAX_LEFT: usize = 20;
 /// Forms whose phrase takes the text that follows, and where it ends.
 const TEXTS: [(&str, &str); 3] = [
-    ("search_memory", r"[,.;?!\n，。；？！]|$"),
-    ("web_search", r"[,.;?!\n，。；？！]|$"),
+    ("search_memory", CLAUSE_ENDS),
+    ("web_search", CLAUSE_ENDS),
     (
         "create_plan",
         r"(?i)[;,.，；。]?\s*(?:\band )?(?:\bthen|然后|再|并)\s*(?:decompose|break|execute|carry|分解|执行)|$",
     ),
 ];
+const CLAUSE_ENDS: &str = r"(?i)[,.;?!\n，。；？！]| and (?:then|compare|tell|why|search|show|list|status|audit)\b|然后|并且?(?:与|和|比较)|$";
 /// Patterns for values.
 const VALUES: [(&str, &str); 3] = [
     ("who", r"([\w.-]+::[\w./:-]*[\w/-])"),

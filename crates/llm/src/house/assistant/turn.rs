@@ -72,12 +72,14 @@ impl Results {
     /// The runs that a clause is about: those that it names, those that were made, or the newest.
     fn jobs(&self, clause: &Clause) -> Vec<Value> {
         let made = self.data("run_simulation", "job_id");
-        match (clause.slot("jobs"), made.is_empty()) {
-            ([], false) => made,
-            ([], true) if self.told.is_empty() => vec![json!("latest")],
-            ([], true) => self.told.iter().map(|job| json!(job)).collect(),
-            (named, _) => named.iter().map(|job| json!(job)).collect(),
-        }
+        let named = clause.slot("jobs").iter().map(|job| json!(job));
+        let meant = match (made.is_empty(), self.told.is_empty()) {
+            (false, _) => made,
+            (true, true) => vec![json!("latest")],
+            (true, false) => self.told.iter().map(|job| json!(job)).collect(),
+        };
+        let means = clause.slot("jobs").is_empty() || !clause.slot("latest").is_empty();
+        meant.into_iter().filter(|_| means).chain(named).collect()
     }
 
     /// Does each clause; gives it with its results as far as they go, or what is to be done now.
