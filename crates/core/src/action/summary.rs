@@ -50,7 +50,7 @@ crate::record::words!(Language { Zh = "zh", En = "en" });
 impl Language {
     /// A status of a job, a model-day or a task in this language.
     #[must_use]
-    pub fn status<'a>(self, status: &'a str) -> &'a str {
+    pub fn status(self, status: &str) -> &str {
         match (self, status) {
             (Self::En, status) => status,
             (Self::Zh, "queued") => "排队中",

@@ -149,7 +149,7 @@ fn text(file: &str, language: &str, values: &Value) -> String {
 
 /// A clause in words that are read as the same.
 fn said(clause: &Clause, request: &Request, language: &str) -> String {
-    let period = clause.days.as_ref().and_then(|days| days.period(None));
+    let period = clause.period();
     let (name, goal) = turn::named(clause.given.last().map_or("", String::as_str));
     let value = |slot: &str| clause.slot(slot).to_vec();
     text(

@@ -2,6 +2,7 @@
 
 use super::days::Days;
 use super::tokens::{FORMS, Names, Token, tokens};
+use papertape_core::time::Date;
 use std::collections::BTreeMap;
 
 /// Plan forms that name a plan by its number, or mean the conversation's.
@@ -39,6 +40,11 @@ impl Clause {
         self.slots.get(name).map(Vec::as_slice).unwrap_or_default()
     }
 
+    /// Its days, where they have a year.
+    pub(super) fn period(&self) -> Option<(Date, Date)> {
+        self.days.as_ref()?.period(None)
+    }
+
     /// Does the form have this slot? With its mark, `!` or `~`.
     fn takes(&self, slot: &str) -> Option<&'static str> {
         let form = FORMS.iter().find(|form| form[1] == self.form)?;
@@ -63,6 +69,8 @@ impl Clause {
                 Some(who) => *who = format!("desk {who}"),
                 None => return false,
             },
+            // Only a backtest has several.
+            "who" if self.form != RUN && !self.form.is_empty() && !who.is_empty() => return false,
             "who" if last == "desk_of" && !value.contains("::") => return false,
             "who" if last == "desk_of" => who.push(format!("desk {value}")),
             "cash" if self.slots.contains_key("cash") => return false,

@@ -125,8 +125,7 @@ impl Results {
             }
             "cancel_job" => return self.take(each(of_jobs())),
             "market_data" => {
-                let (from, to) = bounds(clause.days.as_ref().and_then(|days| days.period(None)));
-                let of = |symbol| with(json!({ "symbol": symbol }), &from, &to);
+                let of = |symbol| with(json!({ "symbol": symbol }), clause.period());
                 return self.take(each(clause.slot("symbols").iter().map(of).collect()));
             }
             "search_memory" | "web_search" => json!({ "query": text() }),
@@ -156,7 +155,7 @@ impl Results {
 
     /// Figures of runs; and for a reason also what was thought on the days that say the most.
     fn read_runs(&mut self, clause: &Clause, jobs: &[Value]) -> Done<Vec<Value>> {
-        let mut period = clause.days.as_ref().and_then(|days| days.period(None));
+        let mut period = clause.period();
         if let Some(days) = clause.days.as_ref().filter(|_| period.is_none()) {
             let mut range = self.data("run_simulation", "date_range");
             if range.is_empty() {
@@ -175,12 +174,11 @@ impl Results {
                 ]);
             }
         }
-        let (from, to) = bounds(period);
         let model = |mut parameters: Value| {
             if let [who] = clause.slot("who") {
                 parameters["model"] = who.as_str().into();
             }
-            with(parameters, &from, &to)
+            with(parameters, period)
         };
         if clause.form == "compare_runs" {
             return self.take(vec![action("compare_runs", model(json!({ "job_ids": jobs })))]);
@@ -189,11 +187,8 @@ impl Results {
         let mut results = self.take(read)?;
         if clause.form == "why" {
             let key = if clause.slot("won").is_empty() { "worst_days" } else { "best_days" };
-            let days: Vec<Action> = days_of(&results, key)
-                .into_iter()
-                .map(|(_, day)| action("query_reasoning", day))
-                .take(WORST_DAYS)
-                .collect();
+            let days = days_of(&results, key).into_iter().take(WORST_DAYS);
+            let days = days.map(|(_, day)| action("query_reasoning", day)).collect();
             results.extend(self.take(days)?);
         }
         Ok(results)
@@ -215,13 +210,9 @@ fn action(name: &str, parameters: Value) -> Action {
     Action { kind, name, parameters }
 }
 
-fn bounds(period: Option<(Date, Date)>) -> (Value, Value) {
-    period.map_or((Value::Null, Value::Null), |(from, to)| (json!(from.to_string()), json!(to.to_string())))
-}
-
-fn with(mut parameters: Value, from: &Value, to: &Value) -> Value {
-    if !from.is_null() {
-        (parameters["start_date"], parameters["end_date"]) = (from.clone(), to.clone());
+fn with(mut parameters: Value, period: Option<(Date, Date)>) -> Value {
+    if let Some((from, to)) = period {
+        (parameters["start_date"], parameters["end_date"]) = (json!(from.to_string()), json!(to.to_string()));
     }
     parameters
 }
@@ -243,8 +234,7 @@ fn days_of(results: &[Value], key: &str) -> Vec<(f64, Value)> {
 
 /// A backtest as parameters of `run_simulation`.
 fn run(clause: &Clause) -> Value {
-    let (from, to) = bounds(clause.days.as_ref().and_then(|days| days.period(None)));
-    let mut run = with(json!({}), &from, &to);
+    let mut run = with(json!({}), clause.period());
     let (desks, models): (Vec<&String>, Vec<&String>) =
         clause.slot("who").iter().partition(|who| who.starts_with("desk "));
     let desk = |who: &&String| {
@@ -253,15 +243,10 @@ fn run(clause: &Clause) -> Value {
         json!({ "name": name, "kind": "desk", "model": model })
     };
     let agents: Vec<Value> = desks.iter().map(desk).collect();
-    for (key, value, is_empty) in
-        [("models", json!(models), models.is_empty()), ("agents", json!(agents), agents.is_empty())]
-    {
-        if !is_empty {
-            run[key] = value;
-        }
-    }
-    if !clause.slot("symbols").is_empty() {
-        run["symbols"] = json!(clause.slot("symbols"));
+    let lists =
+        [("models", json!(models)), ("agents", json!(agents)), ("symbols", json!(clause.slot("symbols")))];
+    for (key, list) in lists.into_iter().filter(|(_, list)| *list != json!([])) {
+        run[key] = list;
     }
     if let Some(cash) = clause.slot("cash").first().and_then(|cash| cash.parse::<Decimal>().ok()) {
         run["initial_cash"] = crate::house::number::write(cash);
