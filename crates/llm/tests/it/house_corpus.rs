@@ -106,3 +106,25 @@ fn a_hundred_requests_are_right_or_asked_back() {
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
     assert_eq!(count, 100);
 }
+
+/// Goal: a follow-up changes a request that was read whole, and no other: not one that was cut, not one that was stopped,
+/// and not two slots at once.
+#[test]
+fn a_follow_up_changes_one_slot_of_a_whole_request() {
+    let long = format!("backtest momentum on AAPL for 2012{} without IBM", " please".repeat(600));
+    let cut: String = long.chars().take(4_000).collect();
+    for words in [
+        format!("{cut} >> and GOOG?"),
+        "backtest momentum on AAPL for 2012 without stops >> and GOOG?".to_owned(),
+        "backtest momentum on AAPL for 2012 >> and IBM for 2011?".to_owned(),
+        "list runs >> and IBM?".to_owned(),
+    ] {
+        let answer = reply(&put(&words));
+        assert_eq!(understood(&answer), None, "{words}: {answer}");
+    }
+    let filled = reply(&put("backtest contrarian on IBM between 1 Oct and 15 Nov >> 2012"));
+    assert_eq!(
+        understood(&filled).as_deref(),
+        Some("backtest house::contrarian on IBM from 2012-10-01 to 2012-11-15 with the configured cash")
+    );
+}

@@ -2,8 +2,7 @@
 
 use jiff::ToSpan as _;
 use papertape_core::time::Date;
-use regex::{Captures, Regex};
-use std::sync::LazyLock;
+use regex::Captures;
 
 /// One named day, month, quarter, season or year; without its year where the text has none.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,35 +21,13 @@ pub(super) struct Days {
     pub(super) words: String,
 }
 
-/// How a date is written. `m` is a month's number or name, `s` a season, `q` a quarter.
-static FORMS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    let month = "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?";
-    let year = r"(?:,? ?(?:of )?(?P<y>(?:19|20)\d\d))";
-    [
-        r"(?P<y>(?:19|20)\d\d)-(?P<m>\d\d)-(?P<d>\d\d)".to_owned(),
-        format!(
-            r"(?:(?P<d>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?)?(?P<m>{month})\.?(?: (?P<e>\d{{1,2}})(?:st|nd|rd|th)?)?{year}?"
-        ),
-        format!(
-            r"(?:(?P<s>spring|summer|autumn|winter)|q(?P<q>[1-4])|(?P<o>first|second|third|fourth) quarter){year}?"
-        ),
-        format!(r"(?P<s>fall){year}"),
-        r"(?P<y>(?:19|20)\d\d)(?: ?q(?P<q>[1-4]))?".to_owned(),
-        r"(?:(?P<y>(?:19|20)\d\d)\s*年的?\s*)?(?:(?P<m>\d{1,2}|[一二三四五六七八九十]{1,2})月份?(?:(?P<d>\d{1,2})[日号])?|(?P<s>[春夏秋冬])[天季]|第?(?P<q>[一二三四1-4])季度)".to_owned(),
-        r"(?P<y>(?:19|20)\d\d)\s*年".to_owned(),
-    ]
-    .iter()
-    .filter_map(|form| super::tokens::compiled(form))
-    .collect()
-});
-
 impl Days {
-    /// The date at the beginning of a text, with its length; a day that no calendar has is none.
-    pub(super) fn lex(text: &str) -> Option<(Self, usize)> {
-        let found = FORMS.iter().filter_map(|form| form.captures(text)).max_by_key(|found| found[0].len())?;
-        let point = Point::of(&found)?;
+    /// A date by the parts of its pattern: `y`, `d` or `e`, a month `m`, a season `s`, a quarter `q` or `o`. A day that
+    /// no calendar has is none.
+    pub(super) fn of(found: &Captures<'_>) -> Option<Self> {
+        let point = Point::of(found)?;
         point.days(point.year.unwrap_or(2000))?;
-        Some((Self { from: point, to: point, words: found[0].to_owned() }, found[0].len()))
+        Some(Self { from: point, to: point, words: found[0].to_owned() })
     }
 
     /// From these days to those; the year that one of them names is the other's.

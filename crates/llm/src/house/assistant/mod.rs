@@ -23,6 +23,8 @@ use turn::Results;
 /// The lines behind which the words stand that ask; some have a name in the middle.
 const MARKS: [&str; 6] =
     ["The person writes:", "用户说：", "Your task, ", "你的任务 ", "To be broken up", "待分解"];
+/// An earlier message as long as this was cut: what was left out may have changed what it requests.
+const PAST_CHARS: usize = 4_000;
 /// How much of a text of others is quoted.
 const QUOTED_CHARS: usize = 300;
 
@@ -65,7 +67,10 @@ pub(super) fn draft(request: &ModelRequest) -> Option<Draft> {
     let mut earlier: Option<Request> = None;
     for message in &request.messages[..at] {
         if let Message::User { content } = message {
-            let next = read(content);
+            let mut next = read(content);
+            if content.chars().nth(PAST_CHARS - 1).is_some() {
+                next.left.push(content.clone());
+            }
             if !next.is_empty() {
                 let next = next.after(earlier.as_ref());
                 earlier = Some(next).filter(|next| next.left.is_empty() && !next.clauses.is_empty());

@@ -74,6 +74,8 @@ impl Clause {
             "who" if last == "desk_of" && !value.contains("::") => return false,
             "who" if last == "desk_of" => who.push(format!("desk {value}")),
             "cash" if self.slots.contains_key("cash") => return false,
+            "won" if self.slots.contains_key("lost") => return false,
+            "lost" if self.slots.contains_key("won") => return false,
             name => {
                 let values = self.slots.entry(name).or_default();
                 values.extend((!values.contains(&value)).then_some(value));

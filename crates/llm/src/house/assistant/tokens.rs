@@ -25,26 +25,6 @@ pub(super) struct Names<'a> {
 
 /// A text with more unknown words is read no further.
 const MAX_LEFT: usize = 20;
-/// Forms whose phrase takes the text that follows, and where it ends.
-const TEXTS: [(&str, &str); 3] = [
-    ("search_memory", CLAUSE_ENDS),
-    ("web_search", CLAUSE_ENDS),
-    (
-        "create_plan",
-        r"(?i)[;,.，；。]?\s*(?:\band )?(?:\bthen|然后|再|并)\s*(?:decompose|break|execute|carry|分解|执行)|$",
-    ),
-];
-const CLAUSE_ENDS: &str = r"(?i)[,.;?!\n，。；？！]| and (?:then|compare|tell|why|search|show|list|status|audit)\b|然后|并且?(?:与|和|比较)|$";
-/// Patterns for values.
-const VALUES: [(&str, &str); 3] = [
-    ("who", r"([\w.-]+::[\w./:-]*[\w/-])"),
-    ("jobs", r"(?:run |job |运行\s*|任务\s*)?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"),
-    (
-        "cash",
-        r"(?P<a>cash of |cash |资金|本金)?\s*(?P<b>\$)?\s?(?P<n>\d[\d,]*(?:\.\d+)?)\s?(?P<u>k|m|thousand|million|百万|万|千)?\s?(?P<c>dollars|usd|美元|美金)?(?P<d>in cash|of cash|cash)?",
-    ),
-];
-
 /// The lines of `phrases.txt` that define forms: kind, name and slots.
 pub(super) static FORMS: LazyLock<Vec<Vec<&str>>> = LazyLock::new(|| {
     let lines = include_str!("phrases.txt").lines();
@@ -52,22 +32,21 @@ pub(super) static FORMS: LazyLock<Vec<Vec<&str>>> = LazyLock::new(|| {
 });
 static PATTERNS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
     let plan = r"(?:(?:the|this|that|my) )?plan(?: of this conversation)?(?: ?#?(\d+))?";
-    let lines = include_str!("phrases.txt").lines().filter(|line| !line.starts_with(['#', '=']));
+    let lines = include_str!("phrases.txt").lines().filter(|line| !line.starts_with(['#', '=', '>']));
     let pattern = |(name, pattern): (&'static str, &str)| {
         let pattern = pattern.replace("{plan}", plan);
         let pattern = pattern.replace("{计划}", r"(?:这个|该|本对话的)?计划(?:\s*#?(\d+))?");
-        Some((name, compiled(&pattern)?))
+        let pattern = pattern.replace("{year}", r"(?:,? ?(?:of )?(?P<y>(?:19|20)\d\d))");
+        // It ends in the middle of no Latin word.
+        Some((name, Regex::new(&format!(r"^(?i:{pattern})(?-u:\b{{end-half}}|\b)")).ok()?))
     };
-    VALUES.into_iter().chain(lines.filter_map(|line| line.split_once(' '))).filter_map(pattern).collect()
+    lines.filter_map(|line| line.split_once(' ')).filter_map(pattern).collect()
 });
 static ENDS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
-    TEXTS.into_iter().filter_map(|(name, end)| Some((name, Regex::new(end).ok()?))).collect()
+    let lines =
+        include_str!("phrases.txt").lines().filter_map(|line| line.strip_prefix("> ")?.split_once(' '));
+    lines.filter_map(|(name, end)| Some((name, Regex::new(end).ok()?))).collect()
 });
-
-/// A pattern for the beginning of a text, in any case, that does not end in the middle of a Latin word.
-pub(super) fn compiled(pattern: &str) -> Option<Regex> {
-    Regex::new(&format!(r"^(?i:{pattern})(?-u:\b{{end-half}}|\b)")).ok()
-}
 
 /// A text's tokens, without fillers and what stands between them.
 pub(super) fn tokens<'a>(text: &'a str, names: &Names<'_>) -> Vec<Token<'a>> {
@@ -112,19 +91,25 @@ fn lexed(rest: &str, names: &Names<'_>) -> Option<Lexed> {
     if named.is_some() {
         return named;
     }
-    let mut best = Days::lex(rest).map(|(days, length)| ("days", Vec::new(), Some(days), length));
+    let mut best: Option<Lexed> = None;
     for (name, pattern) in PATTERNS.iter() {
         let known = best.as_ref().map_or(0, |best| best.3);
         let Some(found) = pattern.captures(rest).filter(|found| found[0].len() > known) else { continue };
+        let length = found[0].len();
         let given = |part: regex::Match<'_>| part.as_str().trim().to_owned();
-        best = match name.split_once(':') {
-            _ if *name == "cash" => match amount(&found) {
-                Some(cash) => Some(("cash", vec![cash.to_string()], None, found[0].len())),
-                None => best,
+        let lexed = match name.split_once(':') {
+            Some((of, value)) => Some((of, vec![value.to_owned()], None, length)),
+            None if *name == "cash" => {
+                amount(&found).map(|cash| ("cash", vec![cash.to_string()], None, length))
+            }
+            // A day that no calendar has is no year.
+            None if *name == "days" => match Days::of(&found) {
+                Some(days) => Some(("days", Vec::new(), Some(days), length)),
+                None => Some(("left", Vec::new(), None, length)),
             },
-            Some((of, value)) => Some((of, vec![value.to_owned()], None, found[0].len())),
-            None => Some((name, found.iter().skip(1).flatten().map(given).collect(), None, found[0].len())),
+            None => Some((*name, found.iter().skip(1).flatten().map(given).collect(), None, length)),
         };
+        best = lexed.or(best);
     }
     if let Some((name, given, _, length)) = &mut best
         && let Some((_, ends)) = ENDS.iter().find(|(of, _)| of == name)
