@@ -108,13 +108,33 @@ pub(super) fn of_view(error: ViewError) -> CallFailure {
     }
 }
 
-fn of_trigger(error: TriggerError) -> CallFailure {
-    match error {
-        TriggerError::Bad { .. } => bad(error.to_string()),
-        TriggerError::NotFound(_) | TriggerError::Missing(_) | TriggerError::Conflict(_) => {
-            missing(error.to_string())
+/// Why a simulation cannot be run, in the reader's language: what it is about, and the reason as a quotation.
+fn of_trigger(error: TriggerError, language: Language) -> CallFailure {
+    let told = match (&error, language) {
+        (TriggerError::Bad { field, message }, Language::Zh) => {
+            format!("{}无效，系统提示：“{message}”", field_in_chinese(field))
         }
+        (error, Language::Zh) => format!("无法运行，系统提示：“{error}”"),
+        (error, Language::En) => error.to_string(),
+    };
+    match error {
+        TriggerError::Bad { .. } => bad(told),
+        TriggerError::NotFound(_) | TriggerError::Missing(_) | TriggerError::Conflict(_) => missing(told),
         TriggerError::Record(cause) => unavailable(format!("{cause:#}")),
+    }
+}
+
+fn field_in_chinese(field: &str) -> &str {
+    match field {
+        "start_date" => "开始日期",
+        "end_date" => "结束日期",
+        "symbols" => "标的",
+        "dataset" => "数据集",
+        "models" | "agents" => "交易员或模型",
+        "initial_cash" => "初始资金",
+        "market" => "市场",
+        "budget" => "预算",
+        other => other,
     }
 }
 
@@ -132,7 +152,9 @@ impl JobsOf {
             let usual = self.0.config.simulation.budget;
             let asked = request.budget.unwrap_or_default().tighter(usual);
             request.budget = Some(Budget { job: asked.job.tighter(by.bound), ..asked });
-            trigger::trigger_as(&self.0, request, id.clone()).await.map_err(of_trigger)?;
+            trigger::trigger_as(&self.0, request, id.clone())
+                .await
+                .map_err(|error| of_trigger(error, by.language))?;
         }
         Ok(json!({ "job_id": id, "status": "queued" }))
     }

@@ -483,6 +483,11 @@ async fn actions_speak_the_readers_language() {
     assert!(messages("查询最新运行的状态").await[0].contains("个模型日"));
     assert!(messages("审计最新的运行").await[0].contains("个会话重放一致"));
     assert!(messages("搜索记忆：AAPL").await[0].contains("条已平仓交易的反思"));
+    let told = &messages("回测动量，标的 TSLA，2012年10月").await[0];
+    assert!(told.starts_with("标的无效，系统提示：“"), "{told}");
+    let told = desk.say(None, "status of the newest run").await;
+    let words = told["content"].as_str().expect("words");
+    assert!(words.contains(": completed") && !words.contains('已'), "{words}");
     desk.stop().await;
 }
 
@@ -534,11 +539,12 @@ async fn runs_are_listed_and_stopped() {
     let done = desk.say(Some(session), "yes").await;
     assert_eq!(actions(&done), [("cancel_job".to_owned(), Some(true))], "{done:#}");
     server.release();
-    until(&desk.world.app.store, &slow, |row| row.status == JobStatus::Cancelled).await;
+    // The step under way may have been its last one.
+    until(&desk.world.app.store, &slow, |row| row.status.is_stopped()).await;
     let over = desk.say_with(json!({ "message": format!("取消 {slow}") }), "en").await;
     assert_eq!(actions(&over), [("cancel_job".to_owned(), Some(false))], "{over:#}");
     let content = over["content"].as_str().expect("words");
-    assert!(content.contains("无需停止") && content.contains("已取消"), "{content}");
-    assert!(!content.contains("cancelled"), "one language: {content}");
+    assert!(content.contains("无需停止") && content.contains("：已"), "{content}");
+    assert!(!content.contains("cancelled") && !content.contains("completed"), "one language: {content}");
     desk.stop().await;
 }
