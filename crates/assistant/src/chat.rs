@@ -1,13 +1,12 @@
 //! A person's message answered: one turn of a conversation.
 
 use crate::confirm::{self, Pending};
-use crate::language;
 use crate::perform::TURN;
 use crate::prompt::Prompts;
 use crate::settings::Settings;
 use crate::summary::paragraph;
 use crate::table::ActionSpec;
-use crate::talk::{self, About, Ended, Held, SERVER, Speaker, Talk};
+use crate::talk::{self, About, Ended, Held, SERVER, Talk};
 use crate::told::results_as_data;
 use papertape_core::action::{ActionDraft, ActionSummary, Language, summarise};
 use papertape_core::chat::{ChatId, unanswered};
@@ -74,7 +73,7 @@ pub async fn answer(
     let mut scope = ctx.child(Key::node("confirmed"))?;
     let done = talk::confirmed(&mut scope, &mut about, settings.bounds().action_timeout, pending).await?;
 
-    let speaker = Speaker { language: reads(words, turn.session.language), ..settings.speaker.clone() };
+    let speaker = settings.speaker.clone();
     let told: Vec<Value> = done.iter().zip(1..).map(|(one, order)| one.told(order)).collect();
     let values = json!({
         "agents": settings.agents,
@@ -89,7 +88,9 @@ pub async fn answer(
     let opening = prompts.render("message", speaker.language, values);
     let (instructions, opening) = match (instructions, opening) {
         (Ok(instructions), Ok(opening)) => (instructions, opening),
-        (Err(error), _) | (_, Err(error)) => return Ok(Ok(turn.failed(job, &error.to_string()))),
+        (Err(error), _) | (_, Err(error)) => {
+            return Ok(Ok(turn.failed(job, &error.to_string(), speaker.language)));
+        }
     };
     let mut messages: Vec<Message> = turn.history.iter().filter_map(Said::to_message).collect();
     messages.push(Message::user(opening));
@@ -109,7 +110,7 @@ pub async fn answer(
         },
     )
     .await?;
-    Ok(Ok(turn.answered(job, &held, settings.include_action_summary)))
+    Ok(Ok(turn.answered(job, &held, settings)))
 }
 
 fn any(_: &ActionSpec) -> bool {
@@ -119,14 +120,6 @@ fn any(_: &ActionSpec) -> bool {
 fn options(settings: &Settings) -> ActionOptions {
     let timeout = settings.bounds().action_timeout;
     ActionOptions { timeout, retries: 0, backoff: std::time::Duration::ZERO }
-}
-
-/// The language that the model is spoken to in: the person's own, where the words show one.
-fn reads(words: &str, usual: Language) -> Language {
-    match language::of_text(words) {
-        Language::En if !words.chars().any(|c| c.is_ascii_alphabetic()) => usual,
-        found => found,
-    }
 }
 
 /// A turn as it was read.
@@ -142,7 +135,6 @@ struct Turn {
 #[derive(Debug, Deserialize)]
 struct Session {
     id: ChatId,
-    language: Language,
     plan_id: Option<PlanId>,
 }
 
@@ -196,8 +188,8 @@ async fn turn(ctx: &mut Ctx, settings: &Settings) -> Result<Result<Turn, String>
 }
 
 impl Turn {
-    fn answered(&self, job: &JobId, held: &Held, with_paragraph: bool) -> Answer {
-        let language = self.session.language;
+    fn answered(&self, job: &JobId, held: &Held, settings: &Settings) -> Answer {
+        let language = settings.speaker.language;
         let rows = held.done.iter().map(|one| &one.row);
         let summary: Vec<ActionSummary> = summarise(rows.collect::<Vec<&ActionDraft>>(), language);
         // Asked for in two rounds, it waits once all the same.
@@ -216,7 +208,7 @@ impl Turn {
                 reply = [reply.as_str(), line.as_str()].join("\n\n").trim().to_owned();
             }
         }
-        let paragraph = paragraph(&summary, language).filter(|_| with_paragraph);
+        let paragraph = paragraph(&summary, language).filter(|_| settings.include_action_summary);
         let content = match &paragraph {
             Some(paragraph) => [reply.as_str(), paragraph].join("\n\n").trim().to_owned(),
             None => reply.clone(),
@@ -234,11 +226,11 @@ impl Turn {
         Answer { session, message: self.assistant.id, content, metadata, plan: held.plan, error }
     }
 
-    fn failed(&self, job: &JobId, why: &str) -> Answer {
+    fn failed(&self, job: &JobId, why: &str, language: Language) -> Answer {
         Answer {
             session: self.session.id.clone(),
             message: self.assistant.id,
-            content: unanswered(JobStatus::Failed, Some(why), self.session.language),
+            content: unanswered(JobStatus::Failed, Some(why), language),
             metadata: json!({ "type": JOB_LOG, "job_id": job, "actions_summary": [], "error": why }),
             plan: self.session.plan_id,
             error: Some(why.to_owned()),

@@ -1,6 +1,6 @@
 //! What a person is asked before it is done.
 //!
-//! Two rules, held here and not by the model: deleting asks first, always; and once text that others wrote
+//! Two rules, held here and not by the model: deleting and stopping a job ask first, always; and once text that others wrote
 //! (the web's, a tool's, a trader's) has entered a turn, spending asks too, for such a text may pretend to
 //! speak for the person; and so does letting a plan's tasks spend after they have read such text. What waits is kept with the answer; the person's next message confirms it, by a
 //! word of [`is_yes`] or by naming it, or lets it go.
@@ -51,7 +51,7 @@ impl Pending {
 /// Must a person be asked before this is done? `tainted`: text that others wrote is in the turn.
 #[must_use]
 pub fn asks_first(spec: &ActionSpec, parameters: &Map<String, Value>, tainted: bool) -> bool {
-    spec.deletes || (spec.spends && (tainted || trusts(parameters)))
+    spec.deletes || spec.stops || (spec.spends && (tainted || trusts(parameters)))
 }
 
 /// Would its tasks be let spend after they have read text of others?
@@ -120,6 +120,15 @@ fn question(
                 spec.name,
                 named(": ")
             )
+        }
+        (Language::En, false) if spec.stops => format!(
+            "{}/{} stops a job{}. Shall I do it? Answer yes to confirm.",
+            spec.kind,
+            spec.name,
+            named(": ")
+        ),
+        (Language::Zh, false) if spec.stops => {
+            format!("{}/{} 将停止任务{}。是否执行？请回复“是”确认。", spec.kind, spec.name, named("："))
         }
         (Language::En, false) if trusts(parameters) => format!(
             "{}/{} {of} lets the plan's tasks start work that may cost money after they have read text that \

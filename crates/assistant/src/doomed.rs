@@ -1,18 +1,20 @@
-//! What a deletion would take away, by name: read before a person is asked.
+//! What a deletion would take away, by name, and what job would be stopped: read before a person is asked.
 
 use crate::perform::PLAN;
 use crate::planned::{Planned, call};
 use crate::protocol::Asked;
 use papertape_core::action::Language;
 use papertape_core::plan::{PlanId, TaskId};
-use papertape_core::tape::{ActionAsk, ActionOptions, Ctx, Key, Stop};
+use papertape_core::ports::JobTool;
+use papertape_core::record::JobStatus;
+use papertape_core::tape::{ActionAsk, ActionOptions, ActionReply, Ctx, Key, Stop};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What is to be deleted, in words; or why nothing can be.
+/// What is to be deleted or stopped, in words; or why nothing can be.
 pub(crate) type Doomed = Result<String, String>;
 
-/// Reads what the deletions of a round are about, by their places in it. What was read is kept on the tape, so
+/// Reads what the deletions and cancellations of a round are about, by their places in it. What was read is kept on the tape, so
 /// that the question stays the one that was asked.
 ///
 /// # Errors
@@ -23,7 +25,8 @@ pub(crate) async fn read(
     options: ActionOptions,
     language: Language,
 ) -> Result<BTreeMap<usize, Doomed>, Stop> {
-    let deletes = |asked: &Asked| asked.fault.is_none() && asked.spec.is_some_and(|spec| spec.deletes);
+    let deletes =
+        |asked: &Asked| asked.fault.is_none() && asked.spec.is_some_and(|spec| spec.deletes || spec.stops);
     let mut found = BTreeMap::new();
     if !actions.iter().any(deletes) {
         return Ok(found);
@@ -31,6 +34,16 @@ pub(crate) async fn read(
     let mut scope = ctx.child(Key::node("asked"))?;
     for (at, asked) in actions.iter().enumerate().filter(|(_, asked)| deletes(asked)) {
         let id = |name: &str| asked.parameters.get(name).and_then(Value::as_i64);
+        if asked.spec.is_some_and(|spec| spec.stops) {
+            let job = asked.parameters.get("job_id").cloned().unwrap_or_default();
+            let call = call(JobTool::JobStatus.as_str(), json!({ "job_id": job }));
+            let told = scope.action(ActionAsk { call, row: None, hold: None, options }).await?;
+            found.insert(
+                at,
+                told.map_err(|failure| failure.message).and_then(|told| stopped(&told, language)),
+            );
+            continue;
+        }
         let Some(plan) = id("plan_id").map(PlanId) else { continue };
         let ask = ActionAsk { call: call(PLAN, json!({ "plan_id": plan })), row: None, hold: None, options };
         let told = match scope.action(ask).await? {
@@ -43,6 +56,18 @@ pub(crate) async fn read(
         found.insert(at, told);
     }
     Ok(found)
+}
+
+/// The job that would be stopped; one that has ended cannot be.
+fn stopped(told: &ActionReply, language: Language) -> Doomed {
+    let status = told.data["status"].as_str().and_then(|status| status.parse::<JobStatus>().ok());
+    match status {
+        Some(status) if status.is_stopped() => Err(match language {
+            Language::En => format!("nothing to stop: {}", told.message),
+            Language::Zh => format!("无需停止：{}", told.message),
+        }),
+        _ => Ok(told.message.clone()),
+    }
 }
 
 fn named(read: &Planned, task: Option<TaskId>, language: Language) -> Doomed {

@@ -1,5 +1,6 @@
 //! Which language a person reads, from what is known of them.
 
+use crate::confirm::is_yes;
 use papertape_core::action::Language;
 
 /// The language that a text is written in: Chinese where it has a Chinese character.
@@ -7,6 +8,16 @@ use papertape_core::action::Language;
 pub fn of_text(text: &str) -> Language {
     let is_chinese = text.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c));
     if is_chinese { Language::Zh } else { Language::En }
+}
+
+/// The language that a message is answered in: its own, where its words show one, else the conversation's. A plain
+/// yes shows none.
+#[must_use]
+pub fn of_message(text: &str, usual: Language) -> Language {
+    match of_text(text) {
+        Language::En if is_yes(text) || !text.chars().any(|c| c.is_ascii_lowercase()) => usual,
+        found => found,
+    }
 }
 
 /// The language of a tag, as `en-GB` or `zh_CN.UTF-8`; `None` for any other.

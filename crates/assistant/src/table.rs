@@ -17,6 +17,8 @@ pub struct ActionSpec {
     pub what_zh: &'static str,
     /// Does it delete? Then a person is asked first.
     pub deletes: bool,
+    /// Does it stop work that is under way? Then a person is asked first.
+    pub stops: bool,
     /// Does it start work that costs? Then a person is asked once foreign text has entered the turn.
     pub spends: bool,
     /// Does its result carry text that others wrote: the web's, tools', models'?
@@ -58,11 +60,25 @@ const fn plain(
     (what, what_zh): (&'static str, &'static str),
     parameters: &'static [Parameter],
 ) -> ActionSpec {
-    ActionSpec { kind, name, what, what_zh, deletes: false, spends: false, brings_text: false, parameters }
+    ActionSpec {
+        kind,
+        name,
+        what,
+        what_zh,
+        deletes: false,
+        stops: false,
+        spends: false,
+        brings_text: false,
+        parameters,
+    }
 }
 
 const fn deleting(spec: ActionSpec) -> ActionSpec {
     ActionSpec { deletes: true, ..spec }
+}
+
+const fn stopping(spec: ActionSpec) -> ActionSpec {
+    ActionSpec { stops: true, ..spec }
 }
 
 const fn spending(spec: ActionSpec) -> ActionSpec {
@@ -233,7 +249,10 @@ pub const ACTIONS: &[ActionSpec] = &[
     bringing_text(plain(
         ToolOperation,
         "query_reasoning",
-        ("read what traders said on a day, in their words", "读取交易员当天的推理"),
+        (
+            "read what traders decided and said on a day, with their theses and their reflections on it",
+            "读取交易员当天的决定、原话、持仓理由与反思",
+        ),
         &[
             MAYBE_JOB,
             MAYBE_MODEL,
@@ -291,6 +310,38 @@ pub const ACTIONS: &[ActionSpec] = &[
             "不调用模型重放运行，并说明它看到了哪些数据、最晚何时可知",
         ),
         &[JOB],
+    ),
+    stopping(plain(
+        ToolOperation,
+        "cancel_job",
+        (
+            "stop a job that is queued or running; it can be resumed; the person is asked first",
+            "停止排队中或运行中的任务，之后可恢复；先征求用户同意",
+        ),
+        &[Parameter::asked(
+            "job_id",
+            Form::Text,
+            "the job's id, not `latest`; list_runs gives those of runs",
+        )],
+    )),
+    plain(
+        ToolOperation,
+        "list_runs",
+        ("list the newest runs with their status, traders and days", "列出最新的运行及其状态、交易员与日期"),
+        &[
+            Parameter::free(
+                "status",
+                Form::Text,
+                "only those queued, running, completed, partial, failed or cancelled",
+            ),
+            LIMIT,
+        ],
+    ),
+    plain(
+        ToolOperation,
+        "list_data",
+        ("list the datasets with their days and symbols", "列出数据集及其日期与代码"),
+        &[Parameter::free("dataset", Form::Text, "one dataset by its name, with all of its symbols")],
     ),
     plain(
         ContextRequest,

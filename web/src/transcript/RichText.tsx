@@ -1,16 +1,22 @@
 // The little Markdown that models write: headings, lists, bold, code, tables. Everything is text; nothing is
 // ever read as HTML, no image is loaded, and an address stays text.
-import { Fragment, type ReactNode } from 'react'
+import { createContext, Fragment, type ReactNode, useContext } from 'react'
 
-/** `**bold**` and `` `code` `` within a line. */
-export function inline(text: string): ReactNode[] {
+/** What an ID of a job becomes; absent: it stays text. */
+type IdLink = ((id: string) => ReactNode) | undefined
+const LinkOfIds = createContext<IdLink>(undefined)
+
+/** `**bold**`, `` `code` `` and IDs of jobs within a line. */
+export function inline(text: string, link?: IdLink): ReactNode[] {
   const parts: ReactNode[] = []
-  const pattern = /\*\*([^*\n]+)\*\*|`([^`\n]+)`/g
+  const pattern = /\*\*([^*\n]+)\*\*|`([^`\n]+)`|\b([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b/g
   let end = 0
   for (const found of text.matchAll(pattern)) {
     if (found.index > end) parts.push(text.slice(end, found.index))
     const key = found.index
-    parts.push(found[1] !== undefined ? <strong key={key}>{found[1]}</strong> : <code key={key}>{found[2]}</code>)
+    if (found[1] !== undefined) parts.push(<strong key={key}>{found[1]}</strong>)
+    else if (found[2] !== undefined) parts.push(<code key={key}>{found[2]}</code>)
+    else if (found[3] !== undefined) parts.push(link ? <Fragment key={key}>{link(found[3])}</Fragment> : found[3])
     end = found.index + found[0].length
   }
   if (end < text.length) parts.push(text.slice(end))
@@ -58,26 +64,32 @@ export function blocks(text: string): Block[] {
   return found.filter((block) => block.lines.length > 0)
 }
 
-export function RichText({ text }: { text: string }) {
+export function RichText({ text, link }: { text: string; link?: IdLink }) {
   return (
-    <div className="rich">
-      {blocks(text).map((block, index) => (
-        <BlockView key={index} block={block} />
-      ))}
-    </div>
+    <LinkOfIds value={link}>
+      <div className="rich">
+        {blocks(text).map((block, index) => (
+          <BlockView key={index} block={block} />
+        ))}
+      </div>
+    </LinkOfIds>
   )
+}
+
+function Inline({ text }: { text: string }) {
+  return inline(text, useContext(LinkOfIds))
 }
 
 function BlockView({ block }: { block: Block }) {
   switch (block.kind) {
     case 'heading':
-      return <p className="rich-heading">{inline(block.lines.join(' '))}</p>
+      return <p className="rich-heading"><Inline text={block.lines.join(' ')} /></p>
     case 'code':
       return <pre>{block.lines.join('\n')}</pre>
     case 'list': {
       const items = block.lines.map((line, index) => (
         <li key={index} value={block.ordered ? block.numbers[index] : undefined}>
-          {inline(line)}
+          <Inline text={line} />
         </li>
       ))
       return block.ordered ? <ol>{items}</ol> : <ul>{items}</ul>
@@ -90,7 +102,7 @@ function BlockView({ block }: { block: Block }) {
           {block.lines.map((line, index) => (
             <Fragment key={index}>
               {index > 0 && <br />}
-              {inline(line)}
+              <Inline text={line} />
             </Fragment>
           ))}
         </p>
@@ -109,7 +121,7 @@ function TextTable({ lines }: { lines: string[] }) {
         <thead>
           <tr>
             {head?.map((cell, index) => (
-              <th key={index}>{inline(cell.trim())}</th>
+              <th key={index}><Inline text={cell.trim()} /></th>
             ))}
           </tr>
         </thead>
@@ -117,7 +129,7 @@ function TextTable({ lines }: { lines: string[] }) {
           {rest.map((row, index) => (
             <tr key={index}>
               {row.map((cell, at) => (
-                <td key={at}>{inline(cell.trim())}</td>
+                <td key={at}><Inline text={cell.trim()} /></td>
               ))}
             </tr>
           ))}

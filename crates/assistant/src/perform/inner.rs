@@ -1,6 +1,7 @@
 //! What the assistant's own jobs read and write beside a model's actions. No model can ask for it.
 
 use super::{Arguments, Performer, failed, reply};
+use papertape_core::action::Language;
 use papertape_core::chat::ChatMessage;
 use papertape_core::message::CallFailure;
 use papertape_core::plan::{PlanChanges, PlanWrite, Task, TaskChanges, TaskWrite};
@@ -70,7 +71,11 @@ impl Performer<'_> {
         };
         let message = self.say(
             format!("task {task} “{}” is {status}", found.name),
-            format!("任务 {task}“{}”：{status}", found.name),
+            format!(
+                "任务 {task}“{}”：{}",
+                found.name,
+                Language::Zh.status(given.text("status").unwrap_or_default())
+            ),
         );
         let mut acted = reply(message, Value::Null);
         acted.reply.plan = Some(plan);
@@ -86,7 +91,7 @@ impl Performer<'_> {
             status.parse().map_err(|why: String| super::bad(format!("`status`: {why}")))?;
         let message = self.say(
             format!("plan {} “{}” is {status}", plan.id, plan.name),
-            format!("计划 {}“{}”：{status}", plan.id, plan.name),
+            format!("计划 {}“{}”：{}", plan.id, plan.name, Language::Zh.status(status.as_str())),
         );
         let mut acted = reply(message, json!({ "status": status }));
         acted.reply.plan = Some(plan.id);

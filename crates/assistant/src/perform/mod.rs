@@ -345,10 +345,14 @@ impl Performer<'_> {
         if !job.status.is_stopped() {
             return Ok(self.goes_on(job, data, plan));
         }
-        let why = job.error.as_deref().map(|error| format!(": {error}")).unwrap_or_default();
+        let why = job.error.as_deref().map(|error| match self.language {
+            Language::En => format!(": {error}"),
+            Language::Zh => format!("，系统提示：“{error}”"),
+        });
+        let why = why.unwrap_or_default();
         let message = self.say(
             format!("job {}: {}{why}{more}", job.id, job.status),
-            format!("任务 {}：{}{why}{more}", job.id, job.status),
+            format!("任务 {}：{}{why}{more}", job.id, Language::Zh.status(job.status.as_str())),
         );
         if has_failed(job) || job.status == JobStatus::Cancelled {
             return Err(failed(message));

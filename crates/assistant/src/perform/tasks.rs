@@ -2,7 +2,7 @@
 
 use super::{Arguments, Performer, bad, reply};
 use crate::tree;
-use papertape_core::action::{IdKind, Origin};
+use papertape_core::action::{IdKind, Language, Origin};
 use papertape_core::message::CallFailure;
 use papertape_core::plan::{
     NewTask, PlanId, PlanRefusal, PlanWrite, Task, TaskChanges, TaskId, TaskStatus, TaskWrite, Tree,
@@ -164,14 +164,27 @@ impl Performer<'_> {
                 .ok_or_else(|| self.refused(&PlanRefusal::NoTask(id)))?;
             let message = self.say(
                 format!("task {id} “{}” is {}", task.name, task.status),
-                format!("任务 {id}“{}”：{}", task.name, task.status),
+                format!("任务 {id}“{}”：{}", task.name, Language::Zh.status(task.status.as_str())),
             );
             return Ok(reply(message, tree::task(task, tree::Depth::Whole)));
         }
         let counts = tree::counts(&tasks);
+        let of = |language: Language| -> String {
+            let (first, next) = if language == Language::En { (": ", ", ") } else { ("：", "、") };
+            let each = counts.as_object().into_iter().flatten();
+            let each = each.map(|(status, count)| format!("{count} {}", language.status(status)));
+            let all = each.collect::<Vec<_>>().join(next);
+            if all.is_empty() { all } else { format!("{first}{all}") }
+        };
         let message = self.say(
-            format!("plan {} “{}” is {}: {counts}", plan.id, plan.name, plan.status),
-            format!("计划 {}“{}”：{}；{counts}", plan.id, plan.name, plan.status),
+            format!("plan {} “{}” is {}{}", plan.id, plan.name, plan.status, of(Language::En)),
+            format!(
+                "计划 {}“{}”：{}{}",
+                plan.id,
+                plan.name,
+                Language::Zh.status(plan.status.as_str()),
+                of(Language::Zh)
+            ),
         );
         Ok(reply(message, json!({ "plan": tree::plan(&plan), "tasks": counts })))
     }

@@ -246,12 +246,12 @@ fn native_calls_are_read() {
 #[test]
 fn the_table_is_whole() {
     let names: BTreeSet<&str> = ACTIONS.iter().map(|spec| spec.name).collect();
-    assert_eq!((names.len(), ACTIONS.len()), (24, 24));
+    assert_eq!((names.len(), ACTIONS.len()), (27, 27));
     let by_kind = |kind: &str| ACTIONS.iter().filter(|spec| spec.kind.as_str() == kind).count();
     assert_eq!(
         ["plan_operation", "task_operation", "tool_operation", "context_request", "system_operation"]
             .map(by_kind),
-        [4, 9, 9, 1, 1]
+        [4, 9, 12, 1, 1]
     );
     let allowed = schema()["properties"]["actions"]["items"]["properties"]["name"]["enum"].clone();
     for spec in ACTIONS {
@@ -265,6 +265,8 @@ fn the_table_is_whole() {
     }
     let deleting: Vec<&str> = ACTIONS.iter().filter(|spec| spec.deletes).map(|spec| spec.name).collect();
     assert_eq!(deleting, ["delete_plan", "delete_task"]);
+    let stopping: Vec<&str> = ACTIONS.iter().filter(|spec| spec.stops).map(|spec| spec.name).collect();
+    assert_eq!(stopping, ["cancel_job"]);
     let end = action("run_simulation").expect("there").parameters.iter().find(|one| one.name == "end_date");
     assert_eq!(end.map(|one| (one.form, one.required)), Some((Form::Day, true)));
 }

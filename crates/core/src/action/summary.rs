@@ -47,6 +47,24 @@ pub enum Language {
 
 crate::record::words!(Language { Zh = "zh", En = "en" });
 
+impl Language {
+    /// A status of a job, a model-day or a task in this language.
+    #[must_use]
+    pub fn status(self, status: &str) -> &str {
+        match (self, status) {
+            (Self::En, status) => status,
+            (Self::Zh, "queued") => "排队中",
+            (Self::Zh, "running") => "运行中",
+            (Self::Zh, "completed") => "已完成",
+            (Self::Zh, "partial") => "部分完成",
+            (Self::Zh, "failed") => "失败",
+            (Self::Zh, "cancelled") => "已取消",
+            (Self::Zh, "skipped") => "已跳过",
+            (Self::Zh, other) => other,
+        }
+    }
+}
+
 /// Sums up a job's rows, given in their order: an action each, in its last state. Rows of one action
 /// are those with the same [`ACTION_KEY`] in their details or, without one, an end that follows an
 /// open row of the same kind and name. A chat turn's own rows are left out.

@@ -145,6 +145,12 @@ pub enum JobTool {
     MarketData,
     /// Does a job replay, and what was it shown?
     AuditRun,
+    /// Ask a job to stop.
+    CancelJob,
+    /// The newest simulations.
+    ListRuns,
+    /// The datasets.
+    ListData,
 }
 
 words!(JobTool {
@@ -156,6 +162,9 @@ words!(JobTool {
     SearchMemory = "search_memory",
     MarketData = "market_data",
     AuditRun = "audit_run",
+    CancelJob = "cancel_job",
+    ListRuns = "list_runs",
+    ListData = "list_data",
 });
 
 /// For whom a tool is used.

@@ -6,7 +6,7 @@ use papertape_core::message::{Message, ModelRequest, ToolSpec};
 use papertape_llm::house;
 use serde_json::{Value, json};
 
-fn asked(question: &str, role: &str, after: &[Value]) -> ModelRequest {
+pub(crate) fn asked(question: &str, role: &str, after: &[Value]) -> ModelRequest {
     let mut request = request(question);
     request.model = "house::assistant".parse().expect("a model");
     request.instructions = Some(format!("{role}\n\nYou help."));
@@ -29,10 +29,10 @@ fn asked(question: &str, role: &str, after: &[Value]) -> ModelRequest {
 
 fn chat(words: &str, after: &[Value]) -> Value {
     let question = format!("Configured agents: careful, bold\nDatasets: d\nThe person writes:\n{words}");
-    answer(&asked(&question, "Role: Papertape assistant", after))
+    reply(&asked(&question, "Role: Papertape assistant", after))
 }
 
-fn answer(request: &ModelRequest) -> Value {
+pub(crate) fn reply(request: &ModelRequest) -> Value {
     let reply = house::answer(request).expect("answers").reply;
     serde_json::from_str(&reply.text).unwrap_or_else(|error| panic!("{error}: {}", reply.text))
 }
@@ -72,8 +72,8 @@ fn backtests_are_understood() {
         run("house::contrarian", &["FB"], "2012-05-01", "2012-05-31"),
     );
     check(
-        "backtest it on IBM, Nov 2012 to Jan 2013",
-        run("house::momentum", &["IBM"], "2012-11-01", "2013-01-31"),
+        "backtest buy and hold on IBM, Nov 2012 to Jan 2013",
+        run("house::buy_and_hold", &["IBM"], "2012-11-01", "2013-01-31"),
     );
     check(
         "回测保守的交易员，标的 IBM、AAPL，2012年10月到12月",
@@ -94,42 +94,76 @@ fn backtests_are_understood() {
     );
 }
 
-/// Goal: the whole request goes step by step by the results, and the days of the why are not the run's.
+/// Goal: the whole request goes step by step by its results, the days of the why are not the run's, and the answer
+/// says what was understood, then the figures, the decisions, the theses and the reflections with their days.
 #[test]
 fn a_request_goes_on_by_its_results() {
     let words = "Backtest the cautious desk on IBM and AAPL for the autumn of 2012, compare it with buy and hold, and tell me why it lost in November";
-    let ran =
-        json!([{ "name": "run_simulation", "success": true, "message": "m", "data": { "job_id": "J" } }]);
-    let read = json!([
-        { "name": "compare_runs", "success": true, "message": "m", "data": { "runs": [], "baselines": [] } },
-        { "name": "query_results", "success": true, "message": "m", "data": { "runs": [
-            { "model": "a", "worst_day": { "date": "2012-11-07", "return_pct": -1.0 } },
-            { "model": "b", "worst_day": { "date": "2012-11-09", "return_pct": -3.0 } } ] } },
-    ]);
-    let said =
-        json!([{ "name": "query_reasoning", "success": true, "message": "m", "data": { "messages": [] } }]);
+    let done =
+        |name: &str, data: Value| json!([{ "name": name, "success": true, "message": "m", "data": data }]);
+    let ran = done("run_simulation", json!({ "job_id": "J", "date_range": ["2012-09-04", "2012-11-30"] }));
+    let compared = done(
+        "compare_runs",
+        json!({ "runs": [], "baselines": [{ "name": "buy_and_hold", "return_pct": 1.5 }] }),
+    );
+    let read = done(
+        "query_results",
+        json!({ "runs": [
+            { "job_id": "J", "model": "a", "return_pct": -1.234, "worst_days": [{ "date": "2012-11-07", "return_pct": -1.0 }] },
+            { "job_id": "J", "model": "b", "worst_days": [{ "date": "2012-11-09", "return_pct": -3.0 }] } ] }),
+    );
+    let why = |day: &str| {
+        json!({ "name": "query_reasoning", "success": true, "message": "m", "data": {
+            "days": [{ "date": day, "model": "b", "decisions": ["sell 10 AAPL @ 540"], "said": "I sell." }],
+            "theses": [{ "symbol": "AAPL", "side": "long", "date": "2012-10-25", "text": "It rises." }],
+            "reflections": [{ "symbol": "AAPL", "side": "long", "date": "2012-11-16", "pnl": -120.5, "text": "Too late." }] } })
+    };
     let first = chat(words, &[]);
     assert_eq!(first["actions"][0]["parameters"]["start_date"], "2012-09-01");
+    assert_eq!(first["actions"][0]["parameters"]["agents"][0]["model"], "house::contrarian");
     let second = chat(words, std::slice::from_ref(&ran));
-    assert_eq!(names(&second), ["compare_runs", "query_results"]);
-    assert_eq!(
-        second["actions"][1]["parameters"],
-        json!({ "job_id": "J", "start_date": "2012-11-01", "end_date": "2012-11-30" })
-    );
-    let third = chat(words, &[ran.clone(), read.clone()]);
+    assert_eq!(names(&second), ["compare_runs"]);
+    let third = chat(words, &[ran.clone(), compared.clone()]);
+    assert_eq!(names(&third), ["query_results"]);
     assert_eq!(
         third["actions"][0]["parameters"],
+        json!({ "job_id": "J", "start_date": "2012-11-01", "end_date": "2012-11-30" })
+    );
+    let fourth = chat(words, &[ran.clone(), compared.clone(), read.clone()]);
+    assert_eq!(names(&fourth), ["query_reasoning", "query_reasoning"]);
+    assert_eq!(
+        fourth["actions"][0]["parameters"],
         json!({ "job_id": "J", "model": "b", "date": "2012-11-09", "limit": 20 })
     );
-    let last = chat(words, &[ran, read, said]);
+    let last = chat(words, &[ran, compared, read, json!([why("2012-11-09"), why("2012-11-07")])]);
     assert!(names(&last).is_empty());
-    assert!(last["llm_reply"]["message"].as_str().expect("words").contains("rule-based stand-in"), "{last}");
+    let told = last["llm_reply"]["message"].as_str().expect("words");
+    for part in [
+        "Understood: backtest a desk of house::contrarian on IBM, AAPL from 2012-09-01 to 2012-11-30",
+        "buy_and_hold over the same days: return 1.50%",
+        "return -1.23%",
+        "2012-11-09, b: sell 10 AAPL @ 540. It said: “I sell.”",
+        "Thesis of AAPL (long), written on 2012-10-25: “It rises.”",
+        "Reflection on AAPL (long), closed on 2012-11-16 with a result of -120.50: “Too late.”",
+        "rule-based stand-in",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
     let failed = json!([{ "name": "run_simulation", "success": false, "message": "no such symbol" }]);
     let told = chat(words, &[failed]);
-    assert!(
-        names(&told).is_empty()
-            && told["llm_reply"]["message"].as_str().expect("words").contains("no such symbol")
+    let said = told["llm_reply"]["message"].as_str().expect("words");
+    assert!(names(&told).is_empty() && said.contains("no such symbol"), "{said}");
+    assert!(said.contains("Not done: compare this run with buy and hold; why this run lost"), "{said}");
+    let nothing = done("query_reasoning", json!({ "days": [], "theses": [], "reflections": [] }));
+    let worst = done(
+        "query_results",
+        json!({ "runs": [{ "job_id": "J", "model": "b", "worst_days": [{ "date": "2012-11-09", "return_pct": -3.0 }] }] }),
     );
+    let told = chat("why did it lose in November 2012?", &[worst, nothing]);
+    assert!(told.to_string().contains("Nothing is recorded of this day"), "{told}");
+    let won = done("query_results", json!({ "runs": [{ "job_id": "J", "model": "b", "worst_days": [] }] }));
+    let told = chat("why did it lose in November 2012?", &[won]);
+    assert!(told.to_string().contains("No day of this kind"), "{told}");
 }
 
 /// Goal: plans by number and by what was just made, and nothing more after a failure.
@@ -188,9 +222,9 @@ fn foreign_texts_are_not_read_as_requests() {
 fn the_planner_and_the_worker_fit_together() {
     let plan = |words: &str| {
         let question = format!("The plan: P\nTo be broken up:\n{words}");
-        answer(&asked(&question, "Role: Papertape planner", &[]))["children"].clone()
+        reply(&asked(&question, "Role: Papertape planner", &[]))["children"].clone()
     };
-    let goal = "Backtest momentum on AAPL from 2012-10-01 to 2012-10-05, compare it, why did it lose in October? \
+    let goal = "Backtest momentum on AAPL from 2012-10-01 to 2012-10-05 with $50k, compare it, why did it lose in October 2012? \
                 Search memory for AAPL, and search the web for Apple.";
     let children = plan(goal);
     let children = children.as_array().expect("children");
@@ -201,7 +235,7 @@ fn the_planner_and_the_worker_fit_together() {
         assert_eq!(plan(instruction), json!([]), "{instruction}");
         let before = fence(Author::Colleague, "task 1: Run", &format!("job {job}: completed"), 8_000) + "\n";
         let question = format!("The plan: P\n{before}Your task, 2 (x):\n{instruction}");
-        let answer = answer(&asked(&question, "Role: Papertape task worker", &[]));
+        let answer = reply(&asked(&question, "Role: Papertape task worker", &[]));
         let action = &answer["actions"][0];
         let expected = ["run_simulation", "compare_runs", "query_results", "search_memory", "web_search"][at];
         assert_eq!(action["name"], expected, "{instruction}");
@@ -210,16 +244,13 @@ fn the_planner_and_the_worker_fit_together() {
         }
     }
     let unknown = asked("The plan: P\nYour task, 2 (x):\nSing.", "Role: Papertape task worker", &[]);
-    assert!(answer(&unknown)["llm_reply"]["message"].as_str().expect("words").starts_with("FAILED:"));
+    assert!(reply(&unknown)["llm_reply"]["message"].as_str().expect("words").starts_with("FAILED:"));
 }
 
 /// What a planner makes of a goal.
 fn planned(goal: &str) -> Vec<Value> {
     let question = format!("The plan: P\nTo be broken up:\n{goal}");
-    answer(&asked(&question, "Role: Papertape planner", &[]))["children"]
-        .as_array()
-        .expect("children")
-        .clone()
+    reply(&asked(&question, "Role: Papertape planner", &[]))["children"].as_array().expect("children").clone()
 }
 
 /// Goal: a goal that names several runs is broken up into one task a run, each of which is a leaf with who, what
@@ -227,23 +258,18 @@ fn planned(goal: &str) -> Vec<Value> {
 #[test]
 fn runs_that_are_joined_are_taken_apart() {
     let run = |who: &str, symbols: &str, from: &str, to: &str| {
-        format!("Backtest {who} on {symbols} from {from} to {to}.")
+        format!("backtest {who} on {symbols} from {from} to {to} with the configured cash")
     };
     let (momentum, contrarian) = ("house::momentum", "house::contrarian");
     let (october, november) = (("2012-10-01", "2012-10-31"), ("2012-11-01", "2012-11-30"));
     let of = |who: &str, symbols: &str, days: (&str, &str)| run(who, symbols, days.0, days.1);
+    let zh = |who: &str, symbol: &str, days: (&str, &str)| {
+        format!("回测 {who}，标的 {symbol}，{} 至 {}，资金按配置", days.0, days.1)
+    };
     let ibm_then_aapl = vec![of(momentum, "IBM", october), of(contrarian, "AAPL", november)];
     let over_october = vec![of(momentum, "IBM", october), of(contrarian, "AAPL", october)];
     let corpus: &[(&str, &[String])] = &[
         ("Backtest momentum on IBM in October 2012 and contrarian on AAPL in November 2012", &ibm_then_aapl),
-        (
-            "Backtest momentum on IBM in October 2012 and backtest contrarian on AAPL in November 2012",
-            &ibm_then_aapl,
-        ),
-        (
-            "Backtest momentum on IBM in October 2012, then contrarian on AAPL in November 2012.",
-            &ibm_then_aapl,
-        ),
         (
             "Backtest momentum on IBM in October 2012; then backtest contrarian on AAPL in November",
             &ibm_then_aapl,
@@ -254,37 +280,6 @@ fn runs_that_are_joined_are_taken_apart() {
             &ibm_then_aapl,
         ),
         ("Backtest momentum on IBM and contrarian on AAPL, October 2012", &over_october),
-        ("Backtest momentum on IBM as well as contrarian on AAPL in October 2012", &over_october),
-        ("回测动量，标的 IBM，2012年10月，然后回测逆势，标的 AAPL，2012年11月", &ibm_then_aapl),
-        ("回测动量交易员 IBM 2012年10月和逆势交易员 AAPL 2012年11月", &ibm_then_aapl),
-        ("先模拟动量策略交易 IBM，2012年10月；再模拟逆势策略交易 AAPL，2012年11月。", &ibm_then_aapl),
-        ("回测动量 IBM 以及逆势 AAPL，2012年10月", &over_october),
-        ("运行动量交易员 IBM 与谨慎交易员 AAPL，2012年10月", &over_october),
-    ];
-    for (goal, expected) in corpus {
-        let children = planned(goal);
-        let found: Vec<&str> = children.iter().filter_map(|child| child["instruction"].as_str()).collect();
-        assert_eq!(found, expected.iter().map(String::as_str).collect::<Vec<_>>(), "{goal}");
-        for child in &children {
-            assert_eq!(
-                planned(child["instruction"].as_str().expect("words")),
-                Vec::<Value>::new(),
-                "{child}"
-            );
-            assert_eq!(child["dependencies"], json!([]), "{child}");
-        }
-        let names: Vec<&str> = children.iter().filter_map(|child| child["name"].as_str()).collect();
-        assert_eq!(names, ["Run backtest 1", "Run backtest 2"], "{goal}");
-    }
-    let more: &[(&str, &[String])] = &[
-        (
-            "Backtest momentum on IBM in October 2011 and in October 2012",
-            &[run(momentum, "IBM", "2011-10-01", "2011-10-31"), of(momentum, "IBM", october)],
-        ),
-        (
-            "回测动量 IBM 2011年10月和2012年10月",
-            &[run(momentum, "IBM", "2011-10-01", "2011-10-31"), of(momentum, "IBM", october)],
-        ),
         (
             "Backtest momentum on IBM in October 2012 and AAPL in November 2012",
             &[of(momentum, "IBM", october), of(momentum, "AAPL", november)],
@@ -293,30 +288,36 @@ fn runs_that_are_joined_are_taken_apart() {
             "Backtest the momentum desk on IBM and the cautious trader on AAPL and MSFT in October 2012",
             &[of("a desk of house::momentum", "IBM", october), of(contrarian, "AAPL, MSFT", october)],
         ),
-        (
-            "Backtest momentum and contrarian separately on IBM in October 2012",
-            &[of(momentum, "IBM", october), of(contrarian, "IBM", october)],
-        ),
-        (
-            "分别回测动量和逆势，标的 IBM，2012年10月",
-            &[of(momentum, "IBM", october), of(contrarian, "IBM", october)],
-        ),
     ];
-    for (goal, expected) in more {
+    let instructions = |goal: &str| -> Vec<String> {
         let children = planned(goal);
-        let found: Vec<&str> = children.iter().filter_map(|child| child["instruction"].as_str()).collect();
-        assert_eq!(found, expected.iter().map(String::as_str).collect::<Vec<_>>(), "{goal}");
+        for child in &children {
+            let words = child["instruction"].as_str().expect("words");
+            assert_eq!(planned(words), Vec::<Value>::new(), "{child}");
+        }
+        children.iter().filter_map(|child| child["instruction"].as_str()).map(str::to_owned).collect()
+    };
+    for (goal, expected) in corpus {
+        assert_eq!(instructions(goal), *expected, "{goal}");
     }
+    let chinese = "回测动量交易员 IBM 2012年10月和逆势交易员 AAPL 2012年11月";
+    let question = format!("计划：P\n待分解：\n{chinese}");
+    let children = reply(&asked(&question, "角色：Papertape 规划者", &[]))["children"].clone();
+    let found: Vec<&str> = children
+        .as_array()
+        .expect("children")
+        .iter()
+        .filter_map(|child| child["instruction"].as_str())
+        .collect();
+    assert_eq!(found, [zh(momentum, "IBM", october), zh(contrarian, "AAPL", november)]);
     for one in [
         "Backtest momentum on IBM and AAPL in October 2012",
         "Backtest momentum and contrarian on IBM, AAPL and MSFT in October 2012",
         "Backtest momentum on IBM in October and November 2012",
-        "Backtest momentum on IBM in October 2012 and November 2012",
         "Backtest momentum on IBM between 2012-10-01 and 2012-10-31",
-        "Backtest momentum on IBM from 2012-10-01 to 2012-10-31 and no longer",
-        "回测动量和逆势，标的 IBM、AAPL，2012年10月和11月",
-        "回测动量，标的 IBM 和 AAPL，2012-10-01 和 2012-10-31 之间",
-        "回测 house::momentum 在 2012 年秋季交易 IBM 与 AAPL",
+        // Nobody knows which days are meant: the worker says so.
+        "Backtest momentum on IBM in October 2011 and in October 2012",
+        "Backtest momentum on IBM from 2012-10-01 to 2012-10-31 and no longer, and compare it",
     ] {
         assert_eq!(planned(one), Vec::<Value>::new(), "{one}");
     }
@@ -324,9 +325,9 @@ fn runs_that_are_joined_are_taken_apart() {
         "Backtest momentum on IBM in October 2012 and contrarian on AAPL in November 2012, compare them with buy \
          and hold and search memory for Google",
     );
-    let instructions: Vec<&str> = whole.iter().filter_map(|child| child["instruction"].as_str()).collect();
-    assert_eq!(instructions[..2], ibm_then_aapl[..], "{whole:#?}");
-    assert_eq!(instructions[2], "Compare the run with buy and hold.");
+    let found: Vec<&str> = whole.iter().filter_map(|child| child["instruction"].as_str()).collect();
+    assert_eq!(found[..2], ibm_then_aapl[..], "{whole:#?}");
+    assert_eq!(found[2], "compare the newest run with buy and hold");
     assert_eq!((whole.len(), &whole[2]["dependencies"]), (4, &json!([0, 1])), "{whole:#?}");
 }
 
@@ -355,7 +356,7 @@ fn several_runs_of_a_chat_are_all_made() {
         .map(|job| fence(Author::Colleague, "task 1: Run", &format!("job {job}: completed"), 8_000) + "\n")
         .concat();
     let question = format!("The plan: P\n{before}Your task, 3 (x):\nCompare the run with buy and hold.");
-    let task = answer(&asked(&question, "Role: Papertape task worker", &[]));
+    let task = reply(&asked(&question, "Role: Papertape task worker", &[]));
     assert_eq!(task["actions"][0]["parameters"]["job_ids"], json!(jobs));
 }
 
@@ -374,7 +375,7 @@ fn what_goes_on_is_not_told_as_done() {
     let said = told["llm_reply"]["message"].as_str().expect("words");
     assert!(said.contains("still running") && said.contains(&format!("results of {job}")), "{said}");
     let question = format!("The person writes:\nresults of {job}");
-    let again = answer(&asked(&question, "Role: Papertape assistant", &[]));
+    let again = reply(&asked(&question, "Role: Papertape assistant", &[]));
     assert_eq!(
         (names(&again), &again["actions"][0]["parameters"]["job_id"]),
         (vec!["query_results"], &json!(job))
@@ -387,14 +388,14 @@ fn what_goes_on_is_not_told_as_done() {
     );
     assert!(names(&both).is_empty(), "{both}");
     let task = format!("The plan: P\nYour task, 2 (x):\n{words}");
-    let worker = answer(&asked(&task, "Role: Papertape task worker", &[started("run_simulation")]));
+    let worker = reply(&asked(&task, "Role: Papertape task worker", &[started("run_simulation")]));
     assert!(worker["llm_reply"]["message"].as_str().expect("words").starts_with("FAILED:"), "{worker}");
     let chinese = asked(
         "用户说：\n回测动量，标的 IBM，2012年10月",
         "角色：Papertape 助手",
         &[started("run_simulation")],
     );
-    let said = answer(&chinese);
+    let said = reply(&chinese);
     let said = said["llm_reply"]["message"].as_str().expect("words");
     assert!(said.contains(&format!("{job} 的结果")), "{said}");
 }
@@ -413,26 +414,18 @@ fn it_calls_tools_and_trades_nothing() {
     assert!(house::answer(&day).expect("answers").reply.text.contains("nothing here that my rules cover"));
 }
 
-/// Goal: what a newcomer types without having read the documents leads to the right actions, in both languages:
-/// the pages' examples first.
+/// Goal: the pages' examples and what is near to them lead to the right actions, in both languages.
 #[test]
 fn a_newcomers_words_are_understood() {
     let check = |words: &str, expected: &[&str], parameters: Value| {
-        let question = format!(
-            "Datasets: us, 2000-01-03 to 2013-12-31, AAPL, FB, GOOG, IBM, MSFT\nThe person writes:\n{words}"
-        );
-        let answer = answer(&asked(&question, "Role: Papertape assistant", &[]));
+        let answer = reply(&crate::house_corpus::put(words));
         assert_eq!(names(&answer), expected, "{words}: {answer}");
         for (key, value) in parameters.as_object().expect("an object") {
             assert_eq!(&answer["actions"][0]["parameters"][key], value, "{words}: {answer}");
         }
     };
-    let autumn = json!({ "start_date": "2012-09-01", "end_date": "2012-11-30" });
-    let run = |symbols: Value| {
-        let mut run = autumn.clone();
-        run["symbols"] = symbols;
-        run
-    };
+    let run =
+        |symbols: Value| json!({ "start_date": "2012-09-01", "end_date": "2012-11-30", "symbols": symbols });
     let both = json!(["IBM", "AAPL"]);
     let backtest = &["run_simulation"];
     check(
@@ -445,30 +438,53 @@ fn a_newcomers_words_are_understood() {
         backtest,
         run(both.clone()),
     );
-    check("run momentum on IBM and AAPL for autumn 2012", backtest, run(both.clone()));
     check("run momentum on ibm and apple for autumn 2012", backtest, run(both.clone()));
     check("测试动量策略，IBM 和 苹果，2012年秋天", backtest, run(both));
     check("Why did the newest run lose in November?", &["job_status"], json!({ "job_id": "latest" }));
     check("最近一次运行为什么在十一月亏损？", &["job_status"], json!({ "job_id": "latest" }));
-    check("why did it lose in November", &["job_status"], json!({ "job_id": "latest" }));
-    check("Why did the backtest lose?", &["query_results"], json!({ "job_id": "latest" }));
+    check("Search memory for stops", &["search_memory"], json!({ "query": "stops" }));
+    check("搜索记忆：止损", &["search_memory"], json!({ "query": "止损" }));
     check(
-        "Why did the momentum run lose in November 2012?",
-        &["query_results"],
-        json!({ "start_date": "2012-11-01" }),
+        "Create a plan Autumn: backtest the momentum on IBM in October 2012 and compare it with buy and hold",
+        &["create_plan"],
+        json!({ "name": "Autumn" }),
+    );
+    check(
+        "新建计划 秋季：回测动量策略在2012年10月交易 IBM，并与买入持有比较",
+        &["create_plan"],
+        json!({ "name": "秋季", "goal": "回测动量策略在2012年10月交易 IBM，并与买入持有比较" }),
     );
     check("compare with buy and hold", &["compare_runs"], json!({ "job_ids": ["latest"] }));
-    check("did it beat buy and hold?", &["compare_runs"], json!({}));
-    check("how did the last run do?", &["query_results"], json!({ "job_id": "latest" }));
-    check("Which lessons have the traders drawn from stops?", &["search_memory"], json!({ "query": "stop" }));
-    check("交易员从止损中得到了哪些教训？", &["search_memory"], json!({ "query": "stop" }));
-    check("what lessons were learnt about IBM", &["search_memory"], json!({ "query": "IBM" }));
     check(
         "what was the price of apple in October 2012",
         &["market_data"],
         json!({ "symbol": "AAPL", "start_date": "2012-10-01" }),
     );
-    check("AAPL 2012年10月的股价", &["market_data"], json!({ "symbol": "AAPL", "end_date": "2012-10-31" }));
+}
+
+/// Goal: a job that is to be stopped is named, or is the only one that runs; otherwise nothing is stopped.
+#[test]
+fn what_is_cancelled_is_certain() {
+    let words = "stop the running job";
+    assert_eq!(names(&chat(words, &[])), ["list_runs", "list_runs"]);
+    let listed = |ids: &[&str]| {
+        let run = |id: &&str| json!({ "job_id": id, "status": "running", "models": ["m"], "start_date": "a", "end_date": "b" });
+        let runs: Vec<Value> = ids.iter().map(run).collect();
+        let result = |runs: Value| json!({ "name": "list_runs", "success": true, "message": "m", "data": { "runs": runs } });
+        json!([result(json!(runs)), result(json!([]))])
+    };
+    let one = chat(words, &[listed(&["J"])]);
+    assert_eq!(
+        (names(&one), &one["actions"][0]["parameters"]),
+        (vec!["cancel_job"], &json!({ "job_id": "J" }))
+    );
+    for ids in [&[][..], &["J", "K"]] {
+        let none = chat(words, &[listed(ids)]);
+        assert!(names(&none).is_empty() && none.to_string().contains("Nothing was cancelled"), "{none}");
+    }
+    let other =
+        asked("The plan: P\nYour task, 2 (x):\ncancel the running job", "Role: Papertape task worker", &[]);
+    assert!(reply(&other).to_string().contains("FAILED: I did not understand"), "a task stops no job");
 }
 
 /// Goal: a month without a year is the run's; one that the run does not have is said to be none of it.
@@ -490,15 +506,10 @@ fn a_month_is_the_runs_month() {
         asked("why did it lose from November to January", "2012-12-03", "2012-12-31")["start_date"],
         "2012-11-01"
     );
-    let whole = asked(lost, "2012-09-04", "2012-10-31");
-    assert_eq!(whole, json!({ "job_id": "latest" }));
-    let read = json!([{ "name": "query_results", "success": true, "message": "m", "data": { "runs": [] } }]);
-    let told = chat(lost, &[status("2012-09-04", "2012-10-31"), read]);
+    let told = chat(lost, &[status("2012-09-04", "2012-10-31")]);
+    assert!(names(&told).is_empty(), "{told}");
     let told = told["llm_reply"]["message"].as_str().expect("words");
-    assert!(
-        told.contains("no day in the time that you name: it goes from 2012-09-04 to 2012-10-31"),
-        "{told}"
-    );
+    assert!(told.contains("The run has no day then: it goes from 2012-09-04 to 2012-10-31"), "{told}");
 }
 
 /// Goal: a greeting is answered with what to try, and nonsense with what there is; days that were asked for
@@ -506,16 +517,16 @@ fn a_month_is_the_runs_month() {
 #[test]
 fn a_conversation_can_begin_anyhow() {
     for (words, told) in [
-        ("hello", "Try: “run momentum"),
-        ("Hi there!", "Try: “run momentum"),
-        ("who are you?", "Try: “run momentum"),
-        ("你好", "Try: “run momentum"),
-        ("asdf qwer", "My rules do not cover this"),
-        ("buy me a boat", "My rules do not cover this"),
+        ("asdf qwer", "I did not understand “asdf qwer”"),
+        ("buy me a boat", "I did not understand “buy”, “boat”"),
+        ("and IBM?", "What shall I do?"),
     ] {
         let answer = chat(words, &[]);
         assert!(names(&answer).is_empty(), "{words}: {answer}");
         assert!(answer["llm_reply"]["message"].as_str().expect("words").contains(told), "{words}: {answer}");
+    }
+    for words in ["hello", "你好", "thanks!"] {
+        assert_eq!(names(&chat(words, &[])), ["help"], "{words}");
     }
     let mut request = asked("The person writes:\nthe autumn of 2012", "Role: Papertape assistant", &[]);
     let earlier = [
@@ -527,7 +538,7 @@ fn a_conversation_can_begin_anyhow() {
         },
     ];
     request.messages.splice(0..0, earlier);
-    let answer = answer(&request);
+    let answer = reply(&request);
     assert_eq!(names(&answer), ["run_simulation"], "{answer}");
     let parameters = &answer["actions"][0]["parameters"];
     assert_eq!((&parameters["start_date"], &parameters["symbols"]), (&json!("2012-09-01"), &json!(["AAPL"])));
@@ -554,7 +565,7 @@ fn plans_in_free_words_are_understood() {
 
     let of_the_talk = |words: &str| {
         let question = format!("The conversation's plan: 4\nThe person writes:\n{words}");
-        answer(&asked(&question, "Role: Papertape assistant", &[]))["actions"][0].clone()
+        reply(&asked(&question, "Role: Papertape assistant", &[]))["actions"][0].clone()
     };
     let deleted = of_the_talk("Delete that plan");
     assert_eq!((&deleted["name"], &deleted["parameters"]), (&json!("delete_plan"), &json!({ "plan_id": 4 })));

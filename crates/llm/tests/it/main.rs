@@ -9,6 +9,7 @@ mod embeddings;
 mod faults;
 mod hostile;
 mod house_assistant;
+mod house_corpus;
 mod house_desk;
 mod house_http;
 mod house_roles;

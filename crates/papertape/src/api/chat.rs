@@ -55,8 +55,9 @@ pub(super) struct TurnAnswer {
 /// Say something to the assistant
 ///
 /// Answers at once; a job answers the message. Follow it at `/jobs/{job_id}/stream`, or read the
-/// conversation again when it has ended. Summaries are Chinese, or English where `Accept-Language` prefers
-/// it when the conversation begins.
+/// conversation again when it has ended. The answer is in the language of the message. A message that shows
+/// none is answered in the conversation's: Chinese, or English where `Accept-Language` prefers it when the
+/// conversation begins.
 #[utoipa::path(
     post,
     path = "/chat/message",

@@ -32,7 +32,7 @@ pub struct Asked {
     pub plan: Option<i64>,
     /// More, for the model: what the person's page shows. `confirm` in it names what is confirmed.
     pub context: Map<String, Value>,
-    /// The language of summaries in a new conversation; `None`: that of the message, else Chinese.
+    /// The language of a new conversation, for messages that show none; `None`: that of the message, else Chinese.
     pub language: Option<Language>,
 }
 
@@ -84,7 +84,7 @@ pub async fn ask(app: &App, asked: Asked) -> Result<ChatTurn, AskError> {
         None => None,
     };
     let (session, opens, spoken) = conversation(app, &asked, &message).await?;
-    let mut config = config(app, spoken).map_err(AskError::Conflict)?;
+    let mut config = config(app, language::of_message(&message, spoken)).map_err(AskError::Conflict)?;
     config.session_id = Some(session.clone());
     let id = JobId::new(uuid::Uuid::now_v7().to_string());
     let config: AssistantConfig = config;
@@ -113,7 +113,7 @@ pub async fn ask(app: &App, asked: Asked) -> Result<ChatTurn, AskError> {
     Ok(turn)
 }
 
-/// The conversation that is meant, or a new one, with the language of its summaries.
+/// The conversation that is meant, or a new one, with its language.
 async fn conversation(
     app: &App,
     asked: &Asked,

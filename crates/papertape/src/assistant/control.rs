@@ -1,5 +1,6 @@
 //! What the assistant sees of simulations: the same requests and views as the API's, told in short.
 
+use super::decisions;
 use super::runs::{Run, percent};
 use crate::app::App;
 use crate::trigger::{self, TriggerError};
@@ -52,6 +53,9 @@ impl JobControl for JobsOf {
                 JobTool::SearchMemory => self.memory(&asked).await,
                 JobTool::MarketData => self.bars(&asked),
                 JobTool::AuditRun => self.audit(&asked).await,
+                JobTool::CancelJob => self.cancel(by, &asked).await,
+                JobTool::ListRuns => self.list_runs(&asked).await,
+                JobTool::ListData => self.list_data(&asked),
             }
         }
         .boxed()
@@ -78,13 +82,13 @@ impl Given<'_> {
         text.map(|text| parse_date(text).map_err(|why| bad(format!("{name}: {why}")))).transpose()
     }
 
-    fn limit(&self, usual: u32, most: u32) -> u32 {
+    pub(super) fn limit(&self, usual: u32, most: u32) -> u32 {
         let given = self.0["limit"].as_u64().map(|limit| u32::try_from(limit).unwrap_or(u32::MAX));
         given.unwrap_or(usual).clamp(1, most)
     }
 }
 
-fn bad(message: String) -> CallFailure {
+pub(super) fn bad(message: String) -> CallFailure {
     CallFailure { kind: FailureKind::BadRequest, message }
 }
 
@@ -104,13 +108,33 @@ pub(super) fn of_view(error: ViewError) -> CallFailure {
     }
 }
 
-fn of_trigger(error: TriggerError) -> CallFailure {
-    match error {
-        TriggerError::Bad { .. } => bad(error.to_string()),
-        TriggerError::NotFound(_) | TriggerError::Missing(_) | TriggerError::Conflict(_) => {
-            missing(error.to_string())
+/// Why a simulation cannot be run, in the reader's language: what it is about, and the reason as a quotation.
+fn of_trigger(error: TriggerError, language: Language) -> CallFailure {
+    let told = match (&error, language) {
+        (TriggerError::Bad { field, message }, Language::Zh) => {
+            format!("{}无效，系统提示：“{message}”", field_in_chinese(field))
         }
+        (error, Language::Zh) => format!("无法运行，系统提示：“{error}”"),
+        (error, Language::En) => error.to_string(),
+    };
+    match error {
+        TriggerError::Bad { .. } => bad(told),
+        TriggerError::NotFound(_) | TriggerError::Missing(_) | TriggerError::Conflict(_) => missing(told),
         TriggerError::Record(cause) => unavailable(format!("{cause:#}")),
+    }
+}
+
+fn field_in_chinese(field: &str) -> &str {
+    match field {
+        "start_date" => "开始日期",
+        "end_date" => "结束日期",
+        "symbols" => "标的",
+        "dataset" => "数据集",
+        "models" | "agents" => "交易员或模型",
+        "initial_cash" => "初始资金",
+        "market" => "市场",
+        "budget" => "预算",
+        other => other,
     }
 }
 
@@ -128,13 +152,15 @@ impl JobsOf {
             let usual = self.0.config.simulation.budget;
             let asked = request.budget.unwrap_or_default().tighter(usual);
             request.budget = Some(Budget { job: asked.job.tighter(by.bound), ..asked });
-            trigger::trigger_as(&self.0, request, id.clone()).await.map_err(of_trigger)?;
+            trigger::trigger_as(&self.0, request, id.clone())
+                .await
+                .map_err(|error| of_trigger(error, by.language))?;
         }
         Ok(json!({ "job_id": id, "status": "queued" }))
     }
 
     /// The job that is named, where `latest` is the newest simulation.
-    async fn job(&self, asked: &Given<'_>) -> Result<JobId, CallFailure> {
+    pub(super) async fn job(&self, asked: &Given<'_>) -> Result<JobId, CallFailure> {
         let name = asked.text("job_id").ok_or_else(|| bad("job_id: it is missing".to_owned()))?;
         self.named(&name, asked).await
     }
@@ -171,7 +197,7 @@ impl JobsOf {
         let done = all - found.progress.pending;
         let message = asked.say(
             format!("job {id}: {status}, {done} of {all} model-days done"),
-            format!("任务 {id}：{status}，已完成 {done}/{all} 个模型日"),
+            format!("任务 {id}：{}，已完成 {done}/{all} 个模型日", Language::Zh.status(status.as_str())),
         );
         let done_by = self.done_by(&job).await?;
         let by: Vec<&str> = done_by.iter().filter(|one| **one != job).map(JobId::as_str).collect();
@@ -224,11 +250,13 @@ impl JobsOf {
                     "role": said.role, "content": said.content }));
             }
         }
+        let (days, thoughts) = (decisions::days(&found), self.thoughts(&job, &found).await?);
         // The end of a day says what was decided.
         let from = messages.len().saturating_sub(limit);
         let (count, shown) = (messages.len(), messages.split_off(from));
         let message = asked.say(format!("{count} message(s)"), format!("{count} 条消息"));
-        Ok(json!({ "message": message, "job_id": job, "messages": shown, "earlier_messages": from }))
+        Ok(json!({ "message": message, "job_id": job, "days": days, "theses": thoughts.theses,
+            "reflections": thoughts.reflections, "messages": shown, "earlier_messages": from }))
     }
 
     async fn results(&self, asked: &Given<'_>) -> Result<Value, CallFailure> {

@@ -2,6 +2,8 @@
 
 mod ask;
 mod control;
+mod decisions;
+mod listing;
 mod runs;
 mod search;
 mod start;

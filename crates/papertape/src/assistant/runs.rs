@@ -10,6 +10,9 @@ use papertape_core::time::Date;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
+/// How many of a run's losing days, and of its winning ones, are named.
+const EXTREME_DAYS: usize = 3;
+
 /// One trader's days in one go.
 pub(super) struct Run {
     /// The job that was requested.
@@ -145,6 +148,14 @@ impl Run {
             });
             found.map(|(date, gain)| json!({ "date": date, "return_pct": gain }))
         };
+        let extreme = |loses: bool| {
+            let mut known: Vec<(Date, f64)> =
+                days.iter().filter_map(|(date, gain)| Some((*date, (*gain)?))).collect();
+            known.retain(|(_, gain)| if loses { *gain < 0.0 } else { *gain > 0.0 });
+            known.sort_by(|one, other| other.1.abs().total_cmp(&one.1.abs()));
+            let told = |(date, gain): &(Date, f64)| json!({ "date": date, "return_pct": gain });
+            known.iter().take(EXTREME_DAYS).map(told).collect::<Vec<_>>()
+        };
         let metrics = &run.period_metrics;
         json!({
             "job_id": job, "model": run.model, "is_llm": run.is_llm, "start_date": run.start_date,
@@ -153,6 +164,7 @@ impl Run {
             "max_drawdown_pct": percent(metrics.max_drawdown), "sharpe": metrics.sharpe,
             "win_rate_pct": percent(metrics.win_rate), "costs": metrics.costs,
             "worst_day": by_return(true), "best_day": by_return(false),
+            "worst_days": extreme(true), "best_days": extreme(false),
             "failed_days": to_value(&run.provenance.failed_days),
             "degraded_days": run.provenance.degraded_days.len(), "done_before": to_value(&run.done_before),
         })

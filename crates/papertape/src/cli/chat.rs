@@ -32,8 +32,17 @@ const LOOK: Duration = Duration::from_millis(150);
 /// What the person is shown before a line.
 const PROMPT: &str = "you> ";
 
+/// Requests that every model of the assistant understands.
+const AFTER: &str = "Examples:
+  papertape chat \"backtest momentum on AAPL for 2012 with $50k and compare it with buy and hold\"
+  papertape chat \"why did it lose in November?\" --session latest
+  papertape chat \"stop the running job\"
+  papertape chat \"what data do you have?\"
+  papertape chat help";
+
 /// What to say to the assistant.
 #[derive(Debug, Args)]
+#[command(after_help = AFTER)]
 pub(super) struct ChatArgs {
     /// What to say; without it, a conversation line by line
     message: Option<String>,
@@ -43,7 +52,7 @@ pub(super) struct ChatArgs {
     /// The plan that the conversation is about
     #[arg(long, value_name = "PLAN")]
     plan: Option<i64>,
-    /// Language of summaries in a new conversation [default: the terminal's, else the message's]
+    /// Language of a new conversation, for messages that show none [default: the terminal's, else the message's]
     #[arg(long, value_name = "LANGUAGE", value_parser = ["en", "zh"])]
     language: Option<String>,
 }

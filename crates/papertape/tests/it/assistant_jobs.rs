@@ -513,6 +513,11 @@ async fn actions_speak_the_readers_language() {
     assert!(messages("查询最新运行的状态").await[0].contains("个模型日"));
     assert!(messages("审计最新的运行").await[0].contains("个会话重放一致"));
     assert!(messages("搜索记忆：AAPL").await[0].contains("条已平仓交易的反思"));
+    let told = &messages("回测动量，标的 TSLA，2012年10月").await[0];
+    assert!(told.starts_with("标的无效，系统提示：“"), "{told}");
+    let told = desk.say(None, "status of the newest run").await;
+    let words = told["content"].as_str().expect("words");
+    assert!(words.contains(": completed") && !words.contains('已'), "{words}");
     desk.stop().await;
 }
 
@@ -530,4 +535,46 @@ async fn a_turn_that_is_cancelled_in_the_queue_says_so() {
     let talk = world.good(&format!("/chat/sessions/{session}")).await;
     assert_eq!(talk["messages"][0]["content"], "本轮已被停止。", "{talk:#}");
     assert_eq!(talk["messages"][0]["metadata"]["error"], "cancelled");
+}
+
+/// Goal: runs and data are listed; a job is stopped only by its ID, once a person has said yes; one that has ended is not
+/// asked about. A language model has the same actions.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn runs_are_listed_and_stopped() {
+    let server = ModelServer::scripted([ScriptedAnswer::text("<FINISH_SIGNAL>").held()]).await;
+    let desk = Desk::new(|config| {
+        config.simulation.summaries = false;
+        scripted_provider(config, &server);
+    })
+    .await;
+    let none = desk.say(None, "stop the running job").await;
+    assert!(none["content"].as_str().expect("words").contains("Nothing was cancelled"), "{none:#}");
+    let data = desk.say(None, "what data do you have?").await;
+    let content = data["content"].as_str().expect("words");
+    assert!(content.contains("2000-03-01 to 2013-03-01, AAPL"), "{content}");
+
+    let slow = slow(&desk, &server).await;
+    let listed = desk.say(None, "list my runs").await;
+    assert_eq!(actions(&listed), [("list_runs".to_owned(), Some(true))], "{listed:#}");
+    let content = listed["content"].as_str().expect("words");
+    assert!(content.contains(&format!("- {slow}: running, test::slow")), "{content}");
+    let asked = desk.say(None, "stop the running job").await;
+    assert_eq!(actions(&asked).last(), Some(&("cancel_job".to_owned(), None)), "{asked:#}");
+    let question = asked["metadata"]["pending"][0]["question"].as_str().expect("a question");
+    assert!(question.contains(&format!("job {slow}: running")), "{question}");
+    let row = desk.world.good(&format!("/jobs/{slow}")).await;
+    assert_eq!(row["job"]["status"], "running", "nothing is stopped before the yes");
+
+    let session = asked["session_id"].as_str().expect("a session");
+    let done = desk.say(Some(session), "yes").await;
+    assert_eq!(actions(&done), [("cancel_job".to_owned(), Some(true))], "{done:#}");
+    server.release();
+    // The step under way may have been its last one.
+    until(&desk.world.app.store, &slow, |row| row.status.is_stopped()).await;
+    let over = desk.say_with(json!({ "message": format!("取消 {slow}") }), "en").await;
+    assert_eq!(actions(&over), [("cancel_job".to_owned(), Some(false))], "{over:#}");
+    let content = over["content"].as_str().expect("words");
+    assert!(content.contains("无需停止") && content.contains("：已"), "{content}");
+    assert!(!content.contains("cancelled") && !content.contains("completed"), "one language: {content}");
+    desk.stop().await;
 }

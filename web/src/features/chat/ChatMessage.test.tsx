@@ -63,6 +63,19 @@ it('never reads a text as HTML', async () => {
   expect(screen.getByText(/<script>alert\(1\)<\/script>/)).toBeTruthy()
 })
 
+it('makes the IDs of jobs in a reply links to their runs', async () => {
+  const id = '0197f3a0-1111-8222-9333-444455556666'
+  await show(<ChatMessage message={message({ content: `job ${id}: completed\n- **${id}** as it is` })} />)
+  const link = screen.getByRole('link', { name: '55556666' })
+  expect(link.getAttribute('href')).toBe(`/app/runs/${id}`)
+  expect(link.getAttribute('title')).toBe(id)
+})
+
+it('leaves the words of the person as they are', async () => {
+  await show(<ChatMessage message={message({ role: 'user', content: 'status of 0197f3a0-1111-8222-9333-444455556666' })} />)
+  expect(screen.queryByRole('link')).toBeNull()
+})
+
 it('asks before it deletes, and says which action is confirmed', async () => {
   const confirmed: string[][] = []
   let refused = 0

@@ -34,7 +34,7 @@ export function ChatMessage({ message, draft, showsSummary = true, onConfirm, on
   const text = message.content === '' ? (draft ?? '') : said
   return (
     <article className={`bubble ${message.role}`} aria-label={assistant ? t('chat.assistant') : t('chat.you')}>
-      {text !== '' && <RichText text={text} />}
+      {text !== '' && <RichText text={text} link={assistant ? runLink : undefined} />}
       {text === '' && assistant && <p className="second working">{t('chat.thinking')}</p>}
       {metadata.error && !text.includes(metadata.error) && <p className="down">{metadata.error}</p>}
       {onConfirm && <Waiting pending={metadata.pending ?? []} onConfirm={onConfirm} onRefuse={onRefuse} />}
@@ -43,6 +43,13 @@ export function ChatMessage({ message, draft, showsSummary = true, onConfirm, on
     </article>
   )
 }
+
+/** A job's ID in a reply leads to its run. */
+const runLink = (id: string) => (
+  <Link to="/app/runs/$jobId" params={{ jobId: id }} title={id}>
+    {shortId(id)}
+  </Link>
+)
 
 /** What is done only when somebody says yes. */
 function Waiting({ pending, onConfirm, onRefuse }: { pending: PendingAction[]; onConfirm: (pending: PendingAction[]) => void; onRefuse: Props['onRefuse'] }) {

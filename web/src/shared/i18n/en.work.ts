@@ -64,7 +64,7 @@ export const enWork = {
   'chat.ask': 'Ask the assistant',
   'chat.send': 'Send',
   'chat.busy': 'Working…',
-  'chat.hint': 'Enter sends, Shift+Enter makes a new line. Deleting always asks first.',
+  'chat.hint': 'Enter sends, Shift+Enter makes a new line. Deleting and stopping a job always ask first.',
   'chat.hello': 'What shall the desk do?',
   'chat.hello.what': 'The assistant starts runs, reads what came of them and says why. What it does stands in a log that you can follow.',
   'chat.example.1': 'Backtest house::momentum on IBM and AAPL for the autumn of 2012 and compare it with buy and hold.',

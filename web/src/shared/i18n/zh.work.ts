@@ -66,7 +66,7 @@ export const zhWork: Record<keyof typeof enWork, string> = {
   'chat.ask': '向助手提问',
   'chat.send': '发送',
   'chat.busy': '处理中…',
-  'chat.hint': '按 Enter 发送，Shift+Enter 换行。删除前总会先询问。',
+  'chat.hint': '按 Enter 发送，Shift+Enter 换行。删除和停止任务总会先征求确认。',
   'chat.hello': '要让团队做什么？',
   'chat.hello.what': '助手可以启动运行、读取结果并解释原因，其每个动作都有日志可查。',
   'chat.example.1': '回测 house::momentum 在 2012 年秋季交易 IBM 与 AAPL 的表现，并与买入持有比较。',

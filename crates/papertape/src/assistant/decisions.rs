@@ -1,0 +1,85 @@
+//! What was decided on the days of sessions and why: fills, theses of what was held, reflections on what was closed.
+
+use super::control::{JobsOf, of_view};
+use crate::view::{self, MemoryQuery, ReasoningAnswer, TradesQuery};
+use jiff::tz::TimeZone;
+use papertape_core::id::JobId;
+use papertape_core::message::CallFailure;
+use papertape_core::time::{Date, Timestamp};
+use serde_json::{Value, json};
+
+/// Theses and reflections that are told of a day.
+const TOLD: usize = 10;
+/// Memories that are read for them.
+const READ: u32 = 200;
+
+/// What traders thought of what they held.
+pub(super) struct Thoughts {
+    pub(super) theses: Vec<Value>,
+    pub(super) reflections: Vec<Value>,
+}
+
+/// By session: the day, the trader, the fills, and the session's summary or its last words.
+pub(super) fn days(found: &ReasoningAnswer) -> Vec<Value> {
+    let fill = |row: &view::PositionAnswer| {
+        let (symbol, price) = (row.symbol.as_deref()?, row.price?);
+        let is_trade = matches!(
+            row.action_type.as_str(),
+            "buy" | "sell" | "short" | "cover" | "stop" | "target" | "liquidation"
+        );
+        is_trade.then(|| format!("{} {} {symbol} @ {price}", row.action_type, row.amount))
+    };
+    let day = |session: &view::SessionAnswer| {
+        let last = session.conversation.iter().flatten().rev().find(|said| {
+            said.role == papertape_core::message::Role::Assistant && !said.content.trim().is_empty()
+        });
+        let said = session.session_summary.as_deref().or(last.map(|said| said.content.as_str()));
+        json!({ "date": session.date, "model": session.model, "status": session.status,
+            "decisions": session.positions.iter().filter_map(fill).collect::<Vec<_>>(), "said": said })
+    };
+    found.sessions.iter().map(day).collect()
+}
+
+/// The day of an instant, as the record counts days of memories.
+fn day(instant: Timestamp) -> Date {
+    instant.to_zoned(TimeZone::UTC).date()
+}
+
+impl JobsOf {
+    /// What was thought of the positions that were held on the days of these sessions.
+    pub(super) async fn thoughts(
+        &self,
+        job: &JobId,
+        found: &ReasoningAnswer,
+    ) -> Result<Thoughts, CallFailure> {
+        let (mut theses, mut reflections) = (Vec::new(), Vec::new());
+        for session in &found.sessions {
+            let of = MemoryQuery {
+                model: Some(session.model.clone()),
+                job_id: Some(job.to_string()),
+                limit: Some(READ),
+                cursor: None,
+            };
+            let open = view::memory_open(&self.0, of.clone()).await.map_err(of_view)?;
+            for held in open.open_positions.iter().filter(|held| day(held.opened_at) <= session.date) {
+                theses.push(json!({ "symbol": held.symbol, "side": held.side, "date": day(held.opened_at),
+                    "text": held.summary }));
+            }
+            let trades = TradesQuery { of, from: Some(session.date), ..TradesQuery::default() };
+            let closed = view::memory_trades(&self.0, trades).await.map_err(of_view)?;
+            for trade in closed.trades.iter().rev().filter(|trade| day(trade.entry_time) <= session.date) {
+                let (symbol, side) = (&trade.symbol, trade.side);
+                theses.extend(trade.thesis.as_ref().map(|thesis| {
+                    json!({ "symbol": symbol, "side": side, "date": day(trade.entry_time), "text": thesis })
+                }));
+                reflections.push(json!({ "symbol": symbol, "side": side, "date": day(trade.exit_time),
+                    "pnl": trade.pnl, "text": trade.summary, "rules": trade.next_rules }));
+            }
+        }
+        // A position that was closed in parts has one thesis.
+        theses.dedup();
+        theses.truncate(TOLD);
+        reflections.truncate(TOLD);
+        Ok(Thoughts { theses, reflections })
+    }
+}
