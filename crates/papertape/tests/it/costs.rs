@@ -24,12 +24,12 @@ async fn results_say_what_they_were_traded_by() {
     let told = &costly["conventions"];
     assert_eq!((&told["costs"], &told["fill"]), (&json!("market"), &json!("open")));
     assert_eq!(told["fill_label"], "shown open");
-    assert_eq!(told["slippage"], json!([{ "symbols": [], "bps": 10.0 }]));
+    assert_eq!(told["slippage"], json!([{ "symbols": [], "bps": 10 }]));
     let names: Vec<&str> =
         told["fees"].as_array().expect("fees").iter().filter_map(|fee| fee["name"].as_str()).collect();
     assert_eq!(names, ["commission", "sec_fee", "finra_taf"]);
     assert_eq!(told["annual_borrow_bps"], 50.0);
-    assert_eq!((&told["participation_pct"], &told["participation_bars"]), (&json!(1.0), &json!(20)));
+    assert_eq!((&told["participation_pct"], &told["participation_bars"]), (&json!(1), &json!(20)));
     let summary = told["summary"].as_str().expect("a summary");
     for part in ["shown open", "Slippage: 10 bps", "commission 0.005 per share", "Borrowed shares: 50 bps"] {
         assert!(summary.contains(part), "{summary}");
