@@ -7723,13 +7723,13 @@ export interface components {
         /** @description Every code that an answer can hold, by where it stands. No route answers with this. */
         Codes: {
             /** @enum {string} */
-            cut: "no_decision" | "no_price" | "waiting_order" | "sizing_unreadable" | "sizing_zero" | "sizing_ignored" | "symbol_cap" | "gross_cap" | "cash" | "t_plus_one" | "held" | "lot" | "too_small" | "shorting" | "leverage" | "stop" | "target" | "refused";
+            cut: "no_decision" | "no_price" | "waiting_order" | "sizing_unreadable" | "sizing_zero" | "sizing_ignored" | "symbol_cap" | "gross_cap" | "cash" | "t_plus_one" | "held" | "participation" | "lot" | "too_small" | "shorting" | "leverage" | "stop" | "target" | "refused";
             /** @enum {string} */
             error: "invalid_input" | "host_not_allowed" | "foreign_origin" | "unauthorised" | "read_only_token" | "not_found" | "method_not_allowed" | "conflict" | "uri_too_long" | "body_too_large" | "body_too_slow" | "unsupported_media_type" | "too_many_streams" | "disk_full" | "internal_error";
             /** @enum {string} */
             node_failure: "timeout" | "unparseable" | "step_limit" | "bad_prompt" | "no_finish_signal" | "cut_short" | "timed_out" | "rate_limited" | "unavailable" | "bad_answer" | "empty_answer" | "unauthorised" | "payment_required" | "forbidden" | "unknown_model" | "bad_request" | "context_length" | "tool_error";
             /** @enum {string} */
-            order: "insolvent" | "unknown_symbol" | "no_bar_today" | "invalid_amount" | "shorting_not_allowed" | "opposite_position" | "lot_size" | "t_plus_one" | "insufficient_cash" | "insufficient_shares" | "leverage_limit" | "stop_required" | "stop_wrong_side" | "target_wrong_side" | "stop_too_far" | "stop_loosened" | "no_position" | "nothing_to_change" | "expired" | "split_away";
+            order: "insolvent" | "unknown_symbol" | "no_bar_today" | "invalid_amount" | "shorting_not_allowed" | "opposite_position" | "limit_up" | "limit_down" | "lot_size" | "participation_cap" | "t_plus_one" | "insufficient_cash" | "insufficient_shares" | "leverage_limit" | "stop_required" | "stop_wrong_side" | "target_wrong_side" | "stop_too_far" | "stop_loosened" | "no_position" | "nothing_to_change" | "expired" | "split_away";
             /** @enum {string} */
             other_reason: "unreadable_provenance";
             /** @enum {string} */
@@ -7761,6 +7761,54 @@ export interface components {
             /** @description The job. */
             job: string;
         };
+        /** @description What a run was traded by, from the market profile that its job stores. */
+        ConventionsAnswer: {
+            /**
+             * Format: double
+             * @description The annualized cost of borrowed shares, in basis points of a short position's value.
+             */
+            annual_borrow_bps: number;
+            /**
+             * Format: double
+             * @description The annualized cost of borrowed money, in basis points.
+             */
+            annual_financing_bps: number;
+            /** @description `market`: as below; `frictionless`: trading cost nothing. */
+            costs: string;
+            /**
+             * Format: double
+             * @description What is withheld of dividends on long positions, in percent.
+             */
+            dividend_withholding_pct: number;
+            /** @description Fees that were in force on any of the days. */
+            fees: components["schemas"]["FeeAnswer"][];
+            /** @description Which price an order takes: `open`, `next_open` or `close`. */
+            fill: string;
+            /** @description The same in words: `shown open`, `next open` or `close`. */
+            fill_label: string;
+            /** @description Are price limits judged? */
+            has_price_limits: boolean;
+            /** @description What wrote the logs, of days that were traded elsewhere and imported: their convention holds. */
+            imported_from?: string | null;
+            /** @description The market profile. */
+            market: string;
+            /** @description What could not be judged, and other things to know. */
+            notes: string[];
+            /**
+             * Format: int32
+             * @description Of how many bars before the day that mean is.
+             */
+            participation_bars?: number | null;
+            /**
+             * Format: double
+             * @description How much of an instrument's mean volume may be traded on one day, in percent; `null`: any quantity.
+             */
+            participation_pct?: number | null;
+            /** @description How far fills of orders are worse than their reference price. */
+            slippage: components["schemas"]["SlippageAnswer"][];
+            /** @description All of it in one paragraph. */
+            summary: string;
+        };
         /** @description A split or a dividend that met a holding. */
         CorporateActionAnswer: {
             /**
@@ -7779,6 +7827,11 @@ export interface components {
             /** @description The instrument. */
             symbol?: string | null;
         };
+        /**
+         * @description What trading costs.
+         * @enum {string}
+         */
+        CostsBody: "market" | "frictionless";
         /** @description The curves of a job's agents. */
         CurvesAnswer: components["schemas"]["Deployment"] & {
             /** @description Its agents, as the job names them. */
@@ -7987,6 +8040,7 @@ export interface components {
         DayResult: {
             /** @description What the books say of the day, beside any summary. */
             books: components["schemas"]["BooksFacts"];
+            conventions?: components["schemas"]["ConventionsAnswer"] | null;
             /** @description Splits and dividends that met a holding. */
             corporate_actions: components["schemas"]["CorporateActionAnswer"][];
             /** @description Against the day before. */
@@ -8138,6 +8192,8 @@ export interface components {
         };
         /** @description What holds where a run does not say. */
         DefaultsOption: {
+            /** @description What trading costs: `market` or `frictionless`. */
+            costs: string;
             /** @description The dataset's name, or the first digits of its hash. */
             dataset: string;
             /** @description What each agent starts with. */
@@ -8378,6 +8434,50 @@ export interface components {
              * @description The task; `null`: the plan itself.
              */
             task_id?: number | null;
+        };
+        /** @description A fee in force from one day on. */
+        FeeAnswer: {
+            /** @description Does it stand for figures that are not known by date? */
+            approximate: boolean;
+            /** @description What the rate is a rate of: `per_share`, `bps` or `per_million`. */
+            basis: string;
+            /** @description `commission`, `duty` or `transfer`. */
+            category: string;
+            /**
+             * Format: date
+             * @description The first day on which it holds; `null`: always.
+             */
+            effective_from?: string | null;
+            /** @description Classes of instruments that do not pay it. */
+            except: string[];
+            /**
+             * Format: double
+             * @description The largest fee of a fill.
+             */
+            maximum?: number | null;
+            /**
+             * Format: double
+             * @description The same in basis points of its value.
+             */
+            maximum_bps?: number | null;
+            /**
+             * Format: double
+             * @description The smallest fee of a fill.
+             */
+            minimum?: number | null;
+            /** @description Its name, such as `commission` or `stamp_duty`. */
+            name: string;
+            /** @description The class of instruments that alone pays it: `fund` or `perpetual`. */
+            only?: string | null;
+            /**
+             * Format: double
+             * @description The rate.
+             */
+            rate: number;
+            /** @description Who pays: `both`, `sale` or `purchase`. */
+            side: string;
+            /** @description Was it stated without a source at hand? */
+            unverified: boolean;
         };
         /** @description The account at a close. */
         FinalPosition: {
@@ -9567,6 +9667,7 @@ export interface components {
         /** @description What one model's range came to. */
         RangeResult: {
             baselines?: components["schemas"]["Baselines"] | null;
+            conventions?: components["schemas"]["ConventionsAnswer"] | null;
             /** @description The closes, oldest first. */
             daily_portfolio_values: components["schemas"]["DailyPortfolioValue"][];
             /**
@@ -9596,6 +9697,7 @@ export interface components {
             provenance: components["schemas"]["RangeProvenance"];
             /** @description `null`, or an entry a day, as it was asked for. */
             reasoning?: components["schemas"]["RangeReasoning"][] | null;
+            refilled_at_next_open?: components["schemas"]["RefillAnswer"] | null;
             /**
              * Format: int32
              * @description The version of the rules that the job was recorded under.
@@ -9686,6 +9788,43 @@ export interface components {
             job_id?: string | null;
             /** @description Of this agent alone. */
             model?: string | null;
+        };
+        /** @description What the same orders come to at the next open. */
+        RefillAnswer: {
+            /**
+             * Format: double
+             * @description Fees and slippage, in money.
+             */
+            costs?: number | null;
+            /**
+             * Format: double
+             * @description The portfolio value at the last close; `null` where it could not be computed.
+             */
+            ending_portfolio_value?: number | null;
+            /** @description The fill convention: `next_open`. */
+            fill: string;
+            /** @description Of these, filled at the next open. */
+            filled: number;
+            /** @description Orders of the agent that were filled in the run. */
+            orders: number;
+            /**
+             * Format: int64
+             * @description Of the filled, those that were reduced to what cash, holdings or the participation cap cover there.
+             */
+            reduced: number;
+            /** @description How many could not be filled there. */
+            rejected: number;
+            /**
+             * Format: double
+             * @description `last / initial - 1`.
+             */
+            total_return?: number | null;
+            /** @description Why it could not be computed. */
+            unavailable?: string | null;
+            /** @description The orders of the last two, at most 50. */
+            unfilled: components["schemas"]["UnfilledOrder"][];
+            /** @description How many have no next bar within the days. */
+            without_next_bar: number;
         };
         /** @description What a closed trade, or a part of one, teaches. */
         ReflectionAnswer: {
@@ -10113,6 +10252,8 @@ export interface components {
             continues: {
                 [key: string]: components["schemas"]["ContinuesFrom"];
             };
+            /** @description What trading costs: `market`, as the profile says, or `frictionless`, nothing. */
+            costs: string;
             /** @description The data. */
             dataset: components["schemas"]["DatasetSummary"];
             /**
@@ -10184,6 +10325,16 @@ export interface components {
              */
             symbol_cap?: number | null;
             weights?: components["schemas"]["WeightsBody"] | null;
+        };
+        /** @description Slippage of some instruments. */
+        SlippageAnswer: {
+            /**
+             * Format: double
+             * @description Basis points.
+             */
+            bps: number;
+            /** @description Base assets; empty: all others. */
+            symbols: string[];
         };
         /** @description What was held before a day. */
         StartingHoldings: {
@@ -10576,6 +10727,7 @@ export interface components {
             /** @description Agents, given whole. */
             agents?: components["schemas"]["AgentBody"][] | null;
             budget?: components["schemas"]["BudgetBody"] | null;
+            costs?: components["schemas"]["CostsBody"] | null;
             /** @description The dataset's name, or the first digits of its hash. */
             dataset?: string | null;
             /**
@@ -10648,6 +10800,25 @@ export interface components {
             session: components["schemas"]["ChatSessionSummary"];
             /** @description What was said. */
             user: components["schemas"]["ChatMessageAnswer"];
+        };
+        /** @description An order that does not fill at the next open. */
+        UnfilledOrder: {
+            /** @description Why: a code of a rejection, or `no_next_bar`. */
+            code: string;
+            /**
+             * Format: date
+             * @description The day on which it was placed.
+             */
+            date: string;
+            /**
+             * Format: double
+             * @description Units.
+             */
+            quantity: number;
+            /** @description `buy`, `sell`, `short` or `cover`. */
+            side: string;
+            /** @description The instrument. */
+            symbol: string;
         };
         /** @description Tokens and USD. */
         UsageSummary: {

@@ -50,7 +50,9 @@ async fn bad_days_are_told_as_they_were() {
     };
     config.models.providers.insert("lab".to_owned(), provider);
     let fees = Fees { bps: 0.into(), minimum: Money::from(1) };
-    config.markets.insert("costly".to_owned(), MarketProfile { fees, ..MarketProfile::us_equity() });
+    config
+        .markets
+        .insert("costly".to_owned(), MarketProfile { fees, ..MarketProfile::us_equity().frictionless() });
     let app = App::open(config, Access::Own).await.expect("it opens");
     let mut world = World { router: api::router(app.clone()), app, job: String::new(), _dir: dir };
     world.job = world
@@ -58,6 +60,7 @@ async fn bad_days_are_told_as_they_were() {
             agents: vec![AgentConfig::solo(AgentName::new("trader"), "lab::one".parse().expect("a model"))],
             models: Vec::new(),
             market: Some("costly".to_owned()),
+            costs: Some(papertape_core::broker::CostModel::Market),
             summaries: Some(false),
             ..crate::api_support::week()
         })

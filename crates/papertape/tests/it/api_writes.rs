@@ -56,7 +56,11 @@ async fn a_simulation_is_triggered() {
     other["market"] = json!("crypto");
     let refused = world.post("/simulate/trigger", &other).await;
     assert_eq!(refused.status, 400, "{}", refused.text);
-    assert!(refused.text.contains("is in the market us_equity, not crypto"), "{}", refused.text);
+    assert!(
+        refused.text.contains("is in the market us_equity (frictionless), not crypto (frictionless)"),
+        "{}",
+        refused.text
+    );
     // Days that the data do not have are not passed over in silence.
     let body =
         json!({ "start_date": "2013-02-25", "end_date": "2014-10-02", "models": ["house::buy_and_hold"] });

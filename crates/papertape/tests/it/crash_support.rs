@@ -4,7 +4,7 @@
 use crate::crash_child::{CHILD, Child};
 use futures::FutureExt as _;
 use papertape::app::{Access, App};
-use papertape::config::{Config, ToolServer};
+use papertape::config::ToolServer;
 use papertape::trigger::{Request, Triggered, trigger};
 use papertape_agents::config::AgentConfig;
 use papertape_agents::memory::MemoryMode;

@@ -379,6 +379,10 @@ async fn world(server: &ModelServer) -> World {
     let later =
         MarketProfile { fill_model: FillModel::NextOpen, ..MarketProfile::us_equity().frictionless() };
     config.markets.insert("later".to_owned(), MarketProfile { name: "later".to_owned(), ..later });
+    // With all its costs; the orders are too large for the made-up volumes.
+    config
+        .markets
+        .insert("crypto".to_owned(), MarketProfile { participation: None, ..MarketProfile::crypto() });
     let mut catalogue = Catalogue::bundled();
     for (dataset, market) in
         [(markets::a_shares(), "cn_a_share"), (markets::crypto(), "crypto"), (ruinous(), "us_equity")]
@@ -592,7 +596,8 @@ async fn a_shares_are_recomputed_from_the_answers() {
 async fn coins_are_recomputed_from_the_answers() {
     let server = ModelServer::answering(|body| planned(body, COINS)).await;
     let world = world(&server).await;
-    let of = |from, to| simulation("synthetic-crypto", from, to);
+    let costs = Some(papertape_core::broker::CostModel::Market);
+    let of = |from, to| Simulation { costs, ..simulation("synthetic-crypto", from, to) };
     let spans =
         vec![of(Some(on(2024, 4, 1)), on(2024, 4, 5)), of(None, on(2024, 4, 12)), of(None, on(2024, 4, 30))];
     let (seen, _) = recomputed(&world, "crypto", spans).await;
