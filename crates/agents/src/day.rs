@@ -9,6 +9,7 @@ use crate::notice::{refused, sentence};
 use crate::prompt::PromptSet;
 use crate::recorded::{self, Recorded, Spoke};
 use crate::solo::{self, Brief, Conversation};
+use crate::stale;
 use crate::tools::trade;
 use papertape_core::broker::{
     self, BookEntry, Books, Conditions, DayEnd, MarketProfile, Ohlc, Outcome, PendingOrder,
@@ -221,7 +222,8 @@ pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) ->
     let state = StartState { books, notices, memory, unverified: unverified.clone(), is_marked, seed };
     let (document, texts) = state.to_doc().into_parts();
     let pending = state.books.pending();
-    let closing = closing(input, (&work, unverified.as_ref()), starting, &end, (document, pending));
+    let mut closing = closing(input, (&work, unverified.as_ref()), starting, &end, (document, pending));
+    stale::note(&mut closing.metadata, (input.dataset, &at_close, date), &end.snapshots);
     Ok(DayResult { state, closing, texts, vectors })
 }
 

@@ -13,5 +13,6 @@ pub mod prompt;
 pub mod recorded;
 pub mod rules;
 pub mod solo;
+mod stale;
 pub mod summary;
 pub mod tools;

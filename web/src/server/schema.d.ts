@@ -7540,7 +7540,7 @@ export interface components {
         BooksFacts: {
             /**
              * Format: int64
-             * @description Fills, those of stops, targets and liquidations included.
+             * @description Fills, those of stops, targets, liquidations and delistings included.
              */
             fills: number;
             /**
@@ -7729,7 +7729,7 @@ export interface components {
             /** @enum {string} */
             node_failure: "timeout" | "unparseable" | "step_limit" | "bad_prompt" | "no_finish_signal" | "cut_short" | "timed_out" | "rate_limited" | "unavailable" | "bad_answer" | "empty_answer" | "unauthorised" | "payment_required" | "forbidden" | "unknown_model" | "bad_request" | "context_length" | "tool_error";
             /** @enum {string} */
-            order: "insolvent" | "unknown_symbol" | "no_bar_today" | "invalid_amount" | "shorting_not_allowed" | "opposite_position" | "limit_up" | "limit_down" | "lot_size" | "participation_cap" | "t_plus_one" | "insufficient_cash" | "insufficient_shares" | "leverage_limit" | "stop_required" | "stop_wrong_side" | "target_wrong_side" | "stop_too_far" | "stop_loosened" | "no_position" | "nothing_to_change" | "expired" | "split_away";
+            order: "insolvent" | "unknown_symbol" | "no_bar_today" | "invalid_amount" | "shorting_not_allowed" | "opposite_position" | "limit_up" | "limit_down" | "lot_size" | "participation_cap" | "t_plus_one" | "insufficient_cash" | "insufficient_shares" | "leverage_limit" | "stop_required" | "stop_wrong_side" | "target_wrong_side" | "stop_too_far" | "stop_loosened" | "no_position" | "nothing_to_change" | "expired" | "split_away" | "delisted";
             /** @enum {string} */
             other_reason: "unreadable_provenance";
             /** @enum {string} */
@@ -7763,23 +7763,14 @@ export interface components {
         };
         /** @description What a run was traded by, from the market profile that its job stores. */
         ConventionsAnswer: {
-            /**
-             * Format: double
-             * @description The annualized cost of borrowed shares, in basis points of a short position's value.
-             */
-            annual_borrow_bps: number;
-            /**
-             * Format: double
-             * @description The annualized cost of borrowed money, in basis points.
-             */
-            annual_financing_bps: number;
+            /** @description The annualized cost of borrowed shares, in basis points of a short position's value. */
+            annual_borrow_bps: components["schemas"]["Number"];
+            /** @description The annualized cost of borrowed money, in basis points. */
+            annual_financing_bps: components["schemas"]["Number"];
             /** @description `market`: as below; `frictionless`: trading cost nothing. */
             costs: string;
-            /**
-             * Format: double
-             * @description What is withheld of dividends on long positions, in percent.
-             */
-            dividend_withholding_pct: number;
+            /** @description What is withheld of dividends on long positions, in percent. */
+            dividend_withholding_pct: components["schemas"]["Number"];
             /** @description Fees that were in force on any of the days. */
             fees: components["schemas"]["FeeAnswer"][];
             /** @description Which price an order takes: `open`, `next_open` or `close`. */
@@ -7799,11 +7790,7 @@ export interface components {
              * @description Of how many bars before the day that mean is.
              */
             participation_bars?: number | null;
-            /**
-             * Format: double
-             * @description How much of an instrument's mean volume may be traded on one day, in percent; `null`: any quantity.
-             */
-            participation_pct?: number | null;
+            participation_pct?: components["schemas"]["Number"] | null;
             /** @description How far fills of orders are worse than their reference price. */
             slippage: components["schemas"]["SlippageAnswer"][];
             /** @description All of it in one paragraph. */
@@ -8450,30 +8437,15 @@ export interface components {
             effective_from?: string | null;
             /** @description Classes of instruments that do not pay it. */
             except: string[];
-            /**
-             * Format: double
-             * @description The largest fee of a fill.
-             */
-            maximum?: number | null;
-            /**
-             * Format: double
-             * @description The same in basis points of its value.
-             */
-            maximum_bps?: number | null;
-            /**
-             * Format: double
-             * @description The smallest fee of a fill.
-             */
-            minimum?: number | null;
+            maximum?: components["schemas"]["Number"] | null;
+            maximum_bps?: components["schemas"]["Number"] | null;
+            minimum?: components["schemas"]["Number"] | null;
             /** @description Its name, such as `commission` or `stamp_duty`. */
             name: string;
             /** @description The class of instruments that alone pays it: `fund` or `perpetual`. */
             only?: string | null;
-            /**
-             * Format: double
-             * @description The rate.
-             */
-            rate: number;
+            /** @description The rate. */
+            rate: components["schemas"]["Number"];
             /** @description Who pays: `both`, `sale` or `purchase`. */
             side: string;
             /** @description Was it stated without a source at hand? */
@@ -9520,7 +9492,7 @@ export interface components {
              */
             action_id: number;
             /**
-             * @description `buy`, `sell`, `short`, `cover`, `stop`, `target`, `liquidation`, `split`, `dividend`, `financing` or
+             * @description `buy`, `sell`, `short`, `cover`, `stop`, `target`, `liquidation`, `delisting`, `split`, `dividend`, `financing` or
              *     `no_trade`.
              */
             action_type: string;
@@ -9791,16 +9763,8 @@ export interface components {
         };
         /** @description What the same orders come to at the next open. */
         RefillAnswer: {
-            /**
-             * Format: double
-             * @description Fees and slippage, in money.
-             */
-            costs?: number | null;
-            /**
-             * Format: double
-             * @description The portfolio value at the last close; `null` where it could not be computed.
-             */
-            ending_portfolio_value?: number | null;
+            costs?: components["schemas"]["Number"] | null;
+            ending_portfolio_value?: components["schemas"]["Number"] | null;
             /** @description The fill convention: `next_open`. */
             fill: string;
             /** @description Of these, filled at the next open. */
@@ -9828,7 +9792,7 @@ export interface components {
         };
         /** @description What a closed trade, or a part of one, teaches. */
         ReflectionAnswer: {
-            /** @description `sell`, `cover`, `stop`, `target` or `liquidation`. */
+            /** @description `sell`, `cover`, `stop`, `target`, `liquidation` or `delisting`. */
             cause: string;
             /** @description Average price of entry. */
             entry_price: components["schemas"]["Number"];
@@ -10147,7 +10111,7 @@ export interface components {
              */
             session_id: number;
         };
-        /** @description A split or a dividend. */
+        /** @description A split, a dividend or a delisting. */
         ShareEvent: {
             amount?: components["schemas"]["Number"] | null;
             /**
@@ -10155,7 +10119,7 @@ export interface components {
              * @description The first trading day at whose open it has happened; from that open on it is known.
              */
             date: string;
-            /** @description `split` or `dividend`. */
+            /** @description `split`, `dividend` or `delisting`. */
             kind: string;
             ratio?: components["schemas"]["Number"] | null;
         };
@@ -10328,11 +10292,8 @@ export interface components {
         };
         /** @description Slippage of some instruments. */
         SlippageAnswer: {
-            /**
-             * Format: double
-             * @description Basis points.
-             */
-            bps: number;
+            /** @description Basis points. */
+            bps: components["schemas"]["Number"];
             /** @description Base assets; empty: all others. */
             symbols: string[];
         };
@@ -10661,7 +10622,7 @@ export interface components {
              * @description From 1 in a session.
              */
             action_id: number;
-            /** @description `buy`, `sell`, `short`, `cover`, `stop`, `target` or `liquidation`. */
+            /** @description `buy`, `sell`, `short`, `cover`, `stop`, `target`, `liquidation` or `delisting`. */
             action_type: string;
             /** @description Cash after it. */
             cash_after: components["schemas"]["Number"];
@@ -10669,7 +10630,7 @@ export interface components {
             fee: components["schemas"]["Number"];
             leverage?: components["schemas"]["Number"] | null;
             order?: components["schemas"]["OrderPlaceAnswer"] | null;
-            /** @description The order; `null` for a fill without one: a stop, a target, a liquidation. */
+            /** @description The order; `null` for a fill without one: a stop, a target, a liquidation, a delisting. */
             order_id?: string | null;
             /** @description The step that booked it; `null` where the record has none, as of what was imported. */
             path?: string | null;
@@ -10810,11 +10771,8 @@ export interface components {
              * @description The day on which it was placed.
              */
             date: string;
-            /**
-             * Format: double
-             * @description Units.
-             */
-            quantity: number;
+            /** @description Units. */
+            quantity: components["schemas"]["Number"];
             /** @description `buy`, `sell`, `short` or `cover`. */
             side: string;
             /** @description The instrument. */

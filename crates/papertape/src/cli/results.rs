@@ -120,6 +120,9 @@ fn print_day(result: &DayResult) -> Result<()> {
             money(end.owed)
         ))?;
     }
+    for (name, why) in result.provenance.data_quality.iter().flat_map(|known| &known.sources_missing) {
+        said(format_args!("{name}: {why}"))?;
+    }
     let mut rows = table(["  action", "symbol", ">quantity", ">price", ">fee", ">realised", ">cash after"]);
     for trade in &result.trades {
         rows.add_row([

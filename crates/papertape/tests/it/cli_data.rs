@@ -178,6 +178,48 @@ fn folders_are_read_with_all_that_lies_in_them() {
     tool.ends(&["data", "import", "in/README.md", "--name", "other"], 1);
 }
 
+// Goal: a share that stops having bars, and of which nobody says why, keeps its last close, and from the sixth trading
+// day on the session says so, with the day of the last bar.
+#[test]
+fn a_price_that_is_no_longer_known_is_said_to_be_so() {
+    let mut rows = "symbol,date,open,high,low,close,volume\n".to_owned();
+    for day in 1..=10 {
+        writeln!(rows, "AAA,2024-01-{day:02},10,10,10,10,100000000").expect("writes");
+        if day <= 3 {
+            writeln!(rows, "BBB,2024-01-{day:02},20,20,20,20,100000000").expect("writes");
+        }
+    }
+    let tool = tool(&[("bars.csv", &rows)]);
+    tool.ok(&["data", "import", "bars.csv", "--name", "mine"]);
+    let job = tool.job(&[
+        "run",
+        "--dataset",
+        "mine",
+        "--start",
+        "2024-01-01",
+        "--end",
+        "2024-01-10",
+        "--model",
+        "house::buy_and_hold",
+        "--no-summaries",
+    ]);
+    let missing = |day: &str| {
+        let told = tool.json(&["results", &job, "--date", day]);
+        let result = &told["results"][0];
+        assert_eq!(result["quality"]["state"], "ok", "it degrades nothing: {told}");
+        result["provenance"]["data_quality"]["sources_missing"].clone()
+    };
+    assert!(missing("2024-01-08")["price of BBB"].is_null());
+    assert_eq!(
+        missing("2024-01-09"),
+        serde_json::json!({ "price of BBB": "no bar since 2024-01-03, 6 trading days: valued at its last close" })
+    );
+    let shown = tool.ok(&["results", &job, "--date", "2024-01-10"]).out;
+    assert!(shown.contains("price of BBB: no bar since 2024-01-03"), "{shown}");
+    tool.ok(&["replay", &job]);
+    tool.ok(&["verify", &job]);
+}
+
 // Goal: shares of a company that leaves the market while they are held are settled by the delisting's terms: the total
 // loss stands among the trades and in the value, a reflection keeps its cause, and the record replays and verifies.
 #[test]
