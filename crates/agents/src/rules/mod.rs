@@ -117,9 +117,9 @@ fn chinese_limits(profile: &MarketProfile, day: Date) -> String {
 fn limits(profile: &MarketProfile, day: Date) -> Vec<(Board, Decimal)> {
     let boards = [Board::Main, Board::ChiNext, Board::Star, Board::Bse];
     let of = |board: Board| {
-        let known =
+        let mut known =
             profile.price_limits.iter().filter(|limit| limit.board == board && limit.effective_from <= day);
-        Some((board, known.last()?.percent.normalize()))
+        Some((board, known.next_back()?.percent.normalize()))
     };
     boards.into_iter().filter_map(of).collect()
 }

@@ -148,6 +148,31 @@ fn rules_say_what_the_market_allows() {
         let told = told(&profile, language);
         assert!(told.contains(costs), "{told}");
     }
+    for (language, limits) in [
+        (
+            Language::En,
+            [
+                "at most 1% of the mean volume of the last 20 bars before today may be traded",
+                "10% on the main board, 20% on the ChiNext (300), 20% on the STAR (688), 30% on the BSE",
+                "no buy at limit up, no sale at limit down",
+                "STAR (688): at least 200, in steps of 1",
+            ],
+        ),
+        (
+            Language::Zh,
+            [
+                "不得超过此前 20 根日线平均成交量的 1%",
+                "主板 10%，创业板 20%，科创板 20%，北交所 30%",
+                "涨停不能买入，跌停不能卖出",
+                "科创板最少 200 股",
+            ],
+        ),
+    ] {
+        let told = told(&MarketProfile::cn_a_share(), language);
+        for part in limits {
+            assert!(told.contains(part), "`{part}` in {told}");
+        }
+    }
     let expected = [
         (
             MarketProfile::cn_a_share(),

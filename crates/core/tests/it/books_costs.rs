@@ -319,7 +319,8 @@ fn nonsense_in_a_schedule_is_named() {
         change(&mut profile.fee_schedule[0]);
         profile.validate().expect_err("nonsense")
     };
-    let cases: [(fn(&mut FeeSchedule), &str); 5] = [
+    type Change = fn(&mut FeeSchedule);
+    let cases: [(Change, &str); 5] = [
         (|fee| fee.bands.clear(), "fee_schedule.commission: it has no bands"),
         (|fee| fee.bands.reverse(), "in the order of effective_from"),
         (|fee| fee.bands[0].rate = dec("-1"), "must not be below zero"),

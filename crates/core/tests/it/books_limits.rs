@@ -197,7 +197,9 @@ fn a_locked_bar_triggers_no_stop() {
 #[test]
 fn boards_have_their_limits_by_date() {
     let cn = MarketProfile::cn_a_share();
-    let table: [(&str, &str, bool, Option<usize>, Option<&str>); 25] = [
+    // Symbol, day, ST, days listed, limit.
+    type Row = (&'static str, &'static str, bool, Option<usize>, Option<&'static str>);
+    let table: [Row; 25] = [
         ("600519", "1996-12-15", false, None, None),
         ("600519", "1996-12-16", false, None, Some("10")),
         ("600519", "1998-04-21", true, None, Some("10")),
@@ -307,7 +309,8 @@ fn boards_have_their_lots() {
 /// Goal: nonsense in a profile's conditions is named.
 #[test]
 fn nonsense_in_conditions_is_named() {
-    let cases: [(fn(&mut MarketProfile), &str); 4] = [
+    type Change = fn(&mut MarketProfile);
+    let cases: [(Change, &str); 4] = [
         (|p| p.participation.as_mut().expect("a cap").share_pct = dec("0"), "participation"),
         (|p| p.participation.as_mut().expect("a cap").bars = 0, "participation"),
         (|p| p.price_limits[0].percent = dec("100"), "price_limits"),
