@@ -1,4 +1,4 @@
-//! A hundred requests, and what the house's assistant does for each.
+//! A hundred and fifty requests, and what the house's assistant does for each.
 
 use crate::house_assistant::{asked, reply};
 use papertape_core::message::{Message, ModelRequest};
@@ -6,6 +6,7 @@ use serde_json::Value;
 
 const REQUESTS: &str = include_str!("../fixtures/assistant/requests.txt");
 const TRADERS: &str = include_str!("../fixtures/assistant/traders.txt");
+const STRANGERS: &str = include_str!("../fixtures/assistant/strangers.txt");
 
 /// The request of a person who reads the language of its words, after earlier ones.
 pub(crate) fn put(words: &str) -> ModelRequest {
@@ -68,9 +69,13 @@ fn the_documented_examples_are_read() {
 /// Goal: every request is done as it was said and repeated, or nothing is done and the words in the way are named.
 /// What is repeated is read as the same again.
 #[test]
-fn a_hundred_requests_are_right_or_asked_back() {
+fn all_requests_are_right_or_asked_back() {
     let mut wrong = Vec::new();
-    let lines = REQUESTS.lines().chain(TRADERS.lines()).filter(|line| !line.starts_with('#'));
+    let lines = REQUESTS
+        .lines()
+        .chain(TRADERS.lines())
+        .chain(STRANGERS.lines())
+        .filter(|line| !line.starts_with('#'));
     let mut count = 0;
     for line in lines {
         count += 1;
@@ -104,7 +109,7 @@ fn a_hundred_requests_are_right_or_asked_back() {
         }
     }
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
-    assert_eq!(count, 100);
+    assert_eq!(count, 150);
 }
 
 /// Goal: a follow-up changes a request that was read whole, and no other: not one that was cut, not one that was stopped,
