@@ -211,7 +211,12 @@ impl FeeAnswer {
         notes.extend(self.maximum.map(|maximum| format!("max {maximum}")));
         notes.extend(self.maximum_bps.map(|bps| format!("max {}% of the value", bps.to_f64() / 100.0)));
         let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
-        format!("{} {rate}{notes}", self.name.replace('_', " "))
+        let name = match self.name.as_str() {
+            "sec_fee" => "SEC fee".to_owned(),
+            "finra_taf" => "FINRA trading activity fee".to_owned(),
+            other => other.replace('_', " "),
+        };
+        format!("{name} {rate}{notes}")
     }
 }
 

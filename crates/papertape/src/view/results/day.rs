@@ -5,18 +5,18 @@ use super::super::reasoning::message;
 use super::super::{BooksFacts, Configs, DayQualityAnswer, MessageAnswer, Number, ViewError, number};
 use super::account::{self, FinancingAnswer, InsolvencyAnswer, PendingOrderAnswer, PositionSnapshotAnswer};
 use super::load::{Chosen, chain, chosen, sessions};
+use super::provenance::{Provenance, provenance, text};
 use super::recorded::{RecordedAnswer, recorded};
-use super::{ConventionsAnswer, DoneBefore, PointInTimeReason, ReasoningLevel, point_in_time, trades};
+use super::{ConventionsAnswer, DoneBefore, ReasoningLevel, point_in_time, trades};
 use crate::app::App;
-use papertape_core::id::{JobId, Symbol};
-use papertape_core::provenance::{DataQuality, DayQuality, Degradation, Research, SampleQuality, extract};
+use papertape_core::id::JobId;
+use papertape_core::provenance::{DataQuality, DayQuality, Research, SampleQuality, extract};
 use papertape_core::record::{DayStatus, OrderRow, PositionRow};
 use papertape_core::time::Date;
 use papertape_store::{OrderPlace, PageRequest, Placed, ResultFilter, SessionFilter, SessionResult};
 use rust_decimal::Decimal;
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
 /// What one model's day came to.
@@ -208,36 +208,6 @@ pub struct FinalPosition {
     pub cash: Number,
     /// Cash and holdings at the close.
     pub portfolio_value: Number,
-}
-
-/// How a day's research came about.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
-pub struct Provenance {
-    /// `verified`: the agent saw nothing but the market view, and so did every session whose account or memory
-    /// it goes on from; `unverified`: one of them could see more.
-    pub point_in_time: Option<String>,
-    /// Why it is `unverified`; absent where it is not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub point_in_time_reason: Option<PointInTimeReason>,
-    /// `state` is `ok`, `research_degraded`, `node_degraded`, `no_decision` or `failed`; `reason_codes` says why;
-    /// `sources_missing` names what could not be asked, which degrades nothing.
-    #[schema(value_type = Option<Object>)]
-    pub data_quality: Option<DataQuality>,
-    /// `full_research` or `degraded_research`.
-    #[schema(value_type = Option<String>)]
-    pub sample_quality: Option<SampleQuality>,
-    /// The six fields of the research debate, rolled up over all instruments; `null` where nothing was
-    /// debated.
-    #[schema(value_type = Option<Object>)]
-    pub research: Option<Research>,
-    /// The six fields of each instrument.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    #[schema(value_type = Object)]
-    pub by_symbol: BTreeMap<Symbol, Research>,
-    /// Nodes that gave nothing, in the order of the graph.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(value_type = Vec<Object>)]
-    pub degradations: Vec<Degradation>,
 }
 
 /// About a session.
@@ -464,21 +434,6 @@ fn corporate_action(row: &PositionRow) -> Option<CorporateActionAnswer> {
     })
 }
 
-pub(super) fn provenance(metadata: Option<&Value>) -> Provenance {
-    let known = metadata.map(extract);
-    let point_in_time = text(metadata, "point_in_time");
-    let Some(known) = known else { return Provenance { point_in_time, ..Provenance::default() } };
-    Provenance {
-        point_in_time,
-        point_in_time_reason: None,
-        sample_quality: Some(known.sample_quality()),
-        data_quality: Some(known.data_quality),
-        research: known.research,
-        by_symbol: known.by_symbol,
-        degradations: known.degradations,
-    }
-}
-
 fn metadata(session: &SessionResult, is_llm: Option<bool>) -> DayMetadata {
     let metadata = session.metadata.as_ref();
     let known = metadata.map(extract);
@@ -498,8 +453,4 @@ fn metadata(session: &SessionResult, is_llm: Option<bool>) -> DayMetadata {
         research: known.as_ref().and_then(|known| known.research.clone()),
         data_quality: known.map(|known| known.data_quality),
     }
-}
-
-fn text(metadata: Option<&Value>, key: &str) -> Option<String> {
-    metadata?.get(key)?.as_str().map(str::to_owned)
 }

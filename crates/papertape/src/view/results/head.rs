@@ -5,8 +5,8 @@ use super::super::{
     BooksFacts, Configs, DayQualityAnswer, Deployment, Number, UsageSummary, ViewError, is_llm, number,
 };
 use super::account::{self, InsolvencyAnswer};
-use super::day::{Provenance, provenance};
 use super::point_in_time;
+use super::provenance::{Provenance, provenance};
 use super::trades;
 use crate::app::App;
 use papertape_core::provenance::DayQuality;

@@ -8,6 +8,7 @@ mod head;
 mod kept;
 mod load;
 mod point_in_time;
+mod provenance;
 mod range;
 mod recorded;
 mod refill;
@@ -20,11 +21,12 @@ pub use baseline::{BaselineResult, Baselines, ValueAtClose};
 use conventions::ConventionsAnswer;
 pub use day::{
     CorporateActionAnswer, DailyMetrics, DayMetadata, DayReasoning, DayResult, FinalPosition, HeldAtClose,
-    Holding, OrderPlaceAnswer, Provenance, Rejected, StartingHoldings, Trade,
+    Holding, OrderPlaceAnswer, Rejected, StartingHoldings, Trade,
 };
 pub use head::{DecisionAnswer, NeighbourAnswer, SessionHeadAnswer, session_head};
 pub use kept::KeptResults;
 pub use point_in_time::PointInTimeReason;
+pub use provenance::Provenance;
 pub use range::{DailyPortfolioValue, DoneBefore, FullResearch, Metrics, RangeProvenance, RangeResult, Span};
 pub use recorded::{RecordedAnswer, RecordedDifference, RecordedRefusal};
 use refill::RefillAnswer;
