@@ -8,6 +8,7 @@ import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { Segments } from '@/shared/ui/parts'
 import { Failed, Loading, Note } from '@/shared/ui/states'
+import { conventionsText } from './conventions'
 import { curvesOf } from './curves'
 import { Days } from './Days'
 import { Legend } from './Legend'
@@ -89,7 +90,7 @@ export function Performance({ job, curves, results: asked }: Props) {
         </Note>
       )}
       {days === 'full' && <Note>{t('run.metrics.full.why')}</Note>}
-      {[...new Set(results.flatMap((result) => result.conventions?.summary ?? []))].map((summary) => (
+      {[...new Set(results.flatMap((result) => (result.conventions ? [conventionsText(result.conventions, t)] : [])))].map((summary) => (
         <Note key={summary}>{summary}</Note>
       ))}
       {results.map((result) => {

@@ -210,6 +210,11 @@ impl FeeAnswer {
         notes.extend(self.minimum.map(|minimum| format!("min {minimum}")));
         notes.extend(self.maximum.map(|maximum| format!("max {maximum}")));
         notes.extend(self.maximum_bps.map(|bps| format!("max {}% of the value", bps.to_f64() / 100.0)));
+        match (self.approximate, self.unverified) {
+            (true, _) => notes.push("approximate".to_owned()),
+            (false, true) => notes.push("unverified".to_owned()),
+            (false, false) => {}
+        }
         let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
         let name = match self.name.as_str() {
             "sec_fee" => "SEC fee".to_owned(),

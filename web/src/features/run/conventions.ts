@@ -1,0 +1,47 @@
+// What a run was traded by, in a paragraph of the reader's language.
+import type { components } from '@/server/schema'
+import type { Translate } from '@/shared/i18n'
+
+type Conventions = components['schemas']['ConventionsAnswer']
+type Fee = components['schemas']['FeeAnswer']
+
+/** The paragraph. What the server notes besides stands at its end as it is. */
+export function conventionsText(conventions: Conventions, t: Translate): string {
+  const parts = [t(`run.conventions.fill.${conventions.fill as 'open' | 'next_open' | 'close'}`)]
+  if (conventions.costs === 'frictionless') parts.push(t('run.conventions.frictionless'))
+  else {
+    const slippage = conventions.slippage.map(({ bps, symbols }) => (symbols.length > 0 ? `${bps} bps (${symbols.join(', ')})` : `${bps} bps`))
+    parts.push(t('run.conventions.slippage', { slippage: slippage.join(', ') }))
+    const fees = newest(conventions.fees).filter((fee) => fee.rate !== 0)
+    parts.push(fees.length > 0 ? t('run.conventions.fees', { fees: fees.map((fee) => feeText(fee, t)).join('; ') }) : t('run.conventions.free'))
+    if (conventions.annual_borrow_bps !== 0) parts.push(t('run.conventions.borrow', { bps: String(conventions.annual_borrow_bps) }))
+    if (conventions.annual_financing_bps !== 0) parts.push(t('run.conventions.financing', { bps: String(conventions.annual_financing_bps) }))
+  }
+  const { participation_pct: share, participation_bars: bars } = conventions
+  if (share != null && bars != null) parts.push(t('run.conventions.cap', { share: String(share), bars: String(bars) }))
+  const notes = conventions.notes.map((note) => `${note.charAt(0).toUpperCase()}${note.slice(1)}.`)
+  return [...parts, ...notes].join(' ')
+}
+
+/** Of each fee the one in force last; the others are in the answer. */
+function newest(fees: Fee[]): Fee[] {
+  const found = new Map<string, Fee>()
+  for (const fee of fees) found.set(`${fee.name}/${fee.only ?? ''}`, fee)
+  return [...found.values()]
+}
+
+function feeText(fee: Fee, t: Translate): string {
+  const unit = t(`run.fee.basis.${fee.basis as 'per_share' | 'bps' | 'per_million'}`)
+  const known = ['commission', 'sec_fee', 'finra_taf', 'stamp_duty', 'transfer_fee', 'taker_fee'] as const
+  const name = known.find((one) => one === fee.name)
+  const about = [
+    fee.side === 'both' ? null : t(`run.fee.side.${fee.side as 'sale' | 'purchase'}`),
+    fee.only ?? null,
+    fee.minimum == null ? null : t('run.fee.min', { value: String(fee.minimum) }),
+    fee.maximum == null ? null : t('run.fee.max', { value: String(fee.maximum) }),
+    fee.maximum_bps == null ? null : t('run.fee.max.share', { value: String(fee.maximum_bps / 100) }),
+    fee.approximate ? t('run.fee.approximate') : fee.unverified ? t('run.fee.unverified') : null,
+  ].filter((one) => one !== null)
+  const shown = name ? t(`run.fee.${name}`) : fee.name.replaceAll('_', ' ')
+  return `${shown} ${fee.rate}${unit}${about.length > 0 ? ` (${about.join(', ')})` : ''}`
+}
