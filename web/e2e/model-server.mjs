@@ -9,6 +9,12 @@ export async function startModelServer() {
   let asked = 0
 
   const server = createServer(async (request, response) => {
+    // The list of models, which the doctor asks for.
+    if (request.method === 'GET') {
+      response.setHeader('Content-Type', 'application/json')
+      response.end(JSON.stringify({ object: 'list', data: [] }))
+      return
+    }
     const chunks = []
     for await (const chunk of request) chunks.push(chunk)
     const body = JSON.parse(Buffer.concat(chunks).toString('utf8'))
