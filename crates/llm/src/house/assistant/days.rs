@@ -4,6 +4,11 @@ use jiff::ToSpan as _;
 use papertape_core::time::Date;
 use regex::Captures;
 
+/// Months, the first months of seasons, and numbers, by the beginnings of their names.
+const NUMBERS: &str = "jan=1 feb=2 mar=3 apr=4 may=5 jun=6 jul=7 aug=8 sep=9 oct=10 nov=11 dec=12 \
+    spring=3 summer=6 autumn=9 fall=9 winter=12 春=3 夏=6 秋=9 冬=12 first=1 second=2 third=3 fourth=4 \
+    一=1 二=2 三=3 四=4 五=5 六=6 七=7 八=8 九=9 十=10 十一=11 十二=12";
+
 /// One named day, month, quarter, season or year; without its year where the text has none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Point {
@@ -25,9 +30,19 @@ impl Days {
     /// A date by the parts of its pattern: `y`, `d` or `e`, a month `m`, a season `s`, a quarter `q` or `o`. A day that
     /// no calendar has is none.
     pub(super) fn of(found: &Captures<'_>) -> Option<Self> {
-        let point = Point::of(found)?;
-        point.days(point.year.unwrap_or(2000))?;
-        Some(Self { from: point, to: point, words: found[0].to_owned() })
+        let number = |names: &[&str]| names.iter().find_map(|name| number(found.name(name)?.as_str()));
+        let has = |name: &str| found.name(name).is_some();
+        let year = found.name("y").and_then(|year| year.as_str().parse().ok());
+        let (month, months) = match number(&["m", "s", "q", "o"]) {
+            Some(quarter) if has("q") || has("o") => (quarter * 3 - 2, 3),
+            Some(month) => (month, if has("s") { 3 } else { 1 }),
+            None => (1, 12),
+        };
+        let point = Point { year, month, day: number(&["d", "e"]), months };
+        point.days()?;
+        // A verb as well: without a day or a year it is a month where it has a capital.
+        let is_verb = found[0].trim_end_matches('.') == "may" && year.is_none();
+        (!is_verb).then(|| Self { from: point, to: point, words: found[0].to_owned() })
     }
 
     /// From these days to those; the year that one of them names is the other's.
@@ -42,18 +57,17 @@ impl Days {
     /// Do those months begin where these end?
     pub(super) fn are_followed_by(&self, next: &Self) -> bool {
         let joined = self.until(next, "");
-        let (year, other) = (joined.from.year.unwrap_or(2000), joined.to.year.unwrap_or(2000));
-        let (own, others) = (joined.from.days(year), joined.to.days(other));
+        let (own, others) = (joined.from.days(), joined.to.days());
         self.from.day.is_none()
             && own.zip(others).is_some_and(|(own, next)| own.1.tomorrow().ok() == Some(next.0))
     }
 
     /// The first and the last day, where the year is known or given.
     pub(super) fn period(&self, year: Option<i16>) -> Option<(Date, Date)> {
-        let given = Self { from: Point { year: self.from.year.or(year), ..self.from }, ..self.clone() };
-        let whole = given.until(&given, "");
-        let (from, to) = (whole.from.days(whole.from.year?)?, whole.to.days(whole.to.year?)?);
-        (from.0 <= to.1).then_some((from.0, to.1))
+        let whole = self.with_year(year, "");
+        whole.year()?;
+        let (from, to) = (whole.from.days()?.0, whole.to.days()?.1);
+        (from <= to).then_some((from, to))
     }
 
     /// The last time that days without a year came between two days.
@@ -64,71 +78,34 @@ impl Days {
 
     /// These days in another year, where it is a year and nothing else that is named.
     pub(super) fn in_year(&self, named: &Self) -> Option<Self> {
-        let is_year = named.from.months == 12 && self.from.year.is_none();
-        is_year.then(|| {
-            let from = Point { year: named.from.year, ..self.from };
-            Self { from, ..self.clone() }.until(self, &format!("{} {}", self.words, named.words))
-        })
+        let is_year = named.from.months == 12 && self.year().is_none();
+        is_year.then(|| self.with_year(named.year(), &format!("{} {}", self.words, named.words)))
     }
 
-    /// Do they name a year?
-    pub(super) fn has_year(&self) -> bool {
-        self.from.year.is_some()
+    /// The year of the first day, where it is known.
+    pub(super) fn year(&self) -> Option<i16> {
+        self.from.year
     }
 
-    /// These days, in the other's year where they name none.
-    pub(super) fn with_year_of(&self, other: &Option<Self>) -> Self {
-        let year = self.from.year.or(other.as_ref().and_then(|other| other.from.year));
-        Self { from: Point { year, ..self.from }, ..self.clone() }.until(self, &self.words)
+    /// These days, in a year where they name none.
+    pub(super) fn with_year(&self, year: Option<i16>, words: &str) -> Self {
+        let from = Point { year: self.from.year.or(year), ..self.from };
+        Self { from, ..self.clone() }.until(self, words)
     }
 }
 
 impl Point {
-    fn of(found: &Captures<'_>) -> Option<Self> {
-        let text = |name: &str| found.name(name).map(|part| part.as_str());
-        let year = text("y").and_then(|year| year.parse().ok());
-        let day = text("d").or(text("e")).and_then(|day| day.parse().ok());
-        // A verb as well: without a day or a year it is a month where it has a capital.
-        if year.is_none() && day.is_none() && text("m") == Some("may") {
-            return None;
-        }
-        let (month, months) = match (text("m"), text("s"), text("q").or(text("o"))) {
-            (Some(month), _, _) => (number(month)?, 1),
-            (_, Some(season), _) => (number(season)?, 3),
-            (_, _, Some(quarter)) => (number(quarter)? * 3 - 2, 3),
-            _ => (1, 12),
-        };
-        Some(Self { year, month, day, months })
-    }
-
-    /// Its first and its last day.
-    fn days(self, year: i16) -> Option<(Date, Date)> {
-        let first = Date::new(year, self.month, self.day.unwrap_or(1)).ok()?;
+    /// Its first and its last day, in a leap year where it has none.
+    fn days(self) -> Option<(Date, Date)> {
+        let first = Date::new(self.year.unwrap_or(2000), self.month, self.day.unwrap_or(1)).ok()?;
         let after = first.checked_add(i32::from(self.months).months()).ok()?;
         Some((first, if self.day.is_some() { first } else { after.yesterday().ok()? }))
     }
 }
 
-/// The number of a month, a quarter, or a season's first month.
 fn number(word: &str) -> Option<i8> {
-    const NAMES: [&str; 12] =
-        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-    const SEASONS: [&str; 9] = ["spring", "summer", "autumn", "winter", "fall", "春", "夏", "秋", "冬"];
-    const DIGITS: &str = "一二三四五六七八九十";
     let word = word.to_lowercase();
-    let place = |at: usize| i8::try_from(at + 1).ok();
-    if let Some(season) = SEASONS.iter().position(|name| *name == word) {
-        return [3, 6, 9, 12, 9, 3, 6, 9, 12].get(season).copied();
-    }
-    let ordinal = ["first", "second", "third", "fourth"].iter().position(|name| *name == word);
-    let named = ordinal.or_else(|| NAMES.iter().position(|name| word.starts_with(name)));
-    named.and_then(place).or_else(|| word.parse().ok()).or_else(|| {
-        let digits: Vec<i8> =
-            word.chars().filter_map(|c| place(DIGITS.chars().position(|d| d == c)?)).collect();
-        match digits.as_slice() {
-            [one] => Some(*one),
-            [10, one] => Some(10 + one),
-            _ => None,
-        }
-    })
+    let is_it = |name: &str| word == name || name.is_ascii() && word.starts_with(name);
+    let mut named = NUMBERS.split(' ').filter_map(|one| one.split_once('='));
+    word.parse().ok().or_else(|| named.find(|(name, _)| is_it(name))?.1.parse().ok())
 }

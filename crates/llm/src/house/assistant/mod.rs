@@ -10,6 +10,7 @@ mod tokens;
 mod turn;
 
 use super::Draft;
+use super::day::Language;
 use super::words::{is_label, label};
 use papertape_core::message::{Message, ModelRequest};
 use papertape_core::prompt::Templates;
@@ -17,9 +18,17 @@ use request::{Clause, Request};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
-use tokens::Names;
-use turn::Results;
+use turn::{Action, Results};
 
+/// The first lines of system prompts: which part, in which language.
+const ROLES: [(&str, &str, &str); 6] = [
+    ("Role: Papertape assistant", "chat", "en"),
+    ("角色：Papertape 助手", "chat", "zh"),
+    ("Role: Papertape task worker", "worker", "en"),
+    ("角色：Papertape 任务执行者", "worker", "zh"),
+    ("Role: Papertape planner", "planner", "en"),
+    ("角色：Papertape 规划者", "planner", "zh"),
+];
 /// The lines behind which the words stand that ask; some have a name in the middle.
 const MARKS: [&str; 6] =
     ["The person writes:", "用户说：", "Your task, ", "你的任务 ", "To be broken up", "待分解"];
@@ -42,92 +51,75 @@ static TEXTS: LazyLock<Option<Templates>> = LazyLock::new(|| {
 /// The next turn; `None` where the system prompt names no part of the assistant's.
 pub(super) fn draft(request: &ModelRequest) -> Option<Draft> {
     let role = request.instructions.as_deref()?.trim_start().lines().next()?.trim();
-    let (part, language) = match role {
-        "Role: Papertape assistant" => ("chat", "en"),
-        "角色：Papertape 助手" => ("chat", "zh"),
-        "Role: Papertape task worker" => ("worker", "en"),
-        "角色：Papertape 任务执行者" => ("worker", "zh"),
-        "Role: Papertape planner" => ("planner", "en"),
-        "角色：Papertape 规划者" => ("planner", "zh"),
-        _ => return None,
-    };
+    let (_, part, language) = ROLES.into_iter().find(|(name, ..)| *name == role)?;
     let (at, words, before) = question(&request.messages)?;
     let list = |marks: [&str; 2]| {
         before.lines().find_map(|line| marks.iter().find_map(|mark| line.strip_prefix(mark)))
     };
-    let agents = list(["Configured agents: ", "已配置的交易员："]).unwrap_or_default();
-    let symbols = list(["Datasets: ", "数据集："]).unwrap_or_default();
-    let is_symbol =
-        |word: &&str| !word.is_empty() && word.chars().all(|c| c.is_ascii_uppercase() || ".-".contains(c));
-    let names = Names {
-        agents: agents.split(", ").filter(|name| !name.is_empty()).collect(),
-        symbols: symbols.split([',', ';', ' ']).filter(is_symbol).collect(),
-    };
-    let read = |text: &str| Request::read(text, &names, part == "chat");
+    let agents = list(["Configured agents: ", "已配置的交易员："]).unwrap_or_default().split(", ");
+    let symbols = list(["Datasets: ", "数据集："]).unwrap_or_default().split([',', ';', ' ']);
+    let symbols = symbols.filter(|word| word.chars().all(|c| c.is_ascii_uppercase() || ".-".contains(c)));
+    let names = agents.map(|name| ("who", name)).chain(symbols.map(|name| ("symbols", name)));
+    let names = names.filter(|(_, name)| !name.is_empty()).collect();
     let mut earlier: Option<Request> = None;
     for message in &request.messages[..at] {
         if let Message::User { content } = message {
-            let mut next = read(content);
-            if content.chars().nth(PAST_CHARS - 1).is_some() {
-                next.left.push(content.clone());
-            }
+            let next = Request::read(content, &names, part == "chat");
             if !next.is_empty() {
+                let is_cut = content.chars().nth(PAST_CHARS - 1).is_some();
                 let next = next.after(earlier.as_ref());
-                earlier = Some(next).filter(|next| next.left.is_empty() && !next.clauses.is_empty());
+                earlier =
+                    Some(next).filter(|next| !is_cut && next.left.is_empty() && !next.clauses.is_empty());
             }
         }
     }
-    let mut asked = read(words).after(earlier.as_ref());
     let plan = list(["The conversation's plan: ", "本对话的计划："]).and_then(|id| id.trim().parse().ok());
     let results = Results::read(&request.messages[at + 1..], before, plan);
+    let mut asked = Request::read(words, &names, part == "chat").after(earlier.as_ref());
     if part == "planner" {
         return Some(Draft::text(children(&asked, language)));
     }
+    let (mut mode, mut done, mut actions) = ("ask", Vec::new(), Vec::new());
     if !results.confirmed.is_empty() {
         asked = Request::default();
-    } else if asked.is_empty() {
-        asked = read("help");
-    }
-    let understood: Vec<String> = asked.clauses.iter().map(|clause| said(clause, &asked, language)).collect();
-    let mut values = json!({ "mode": "ask", "is_worker": part == "worker", "understood": understood,
-        "left": asked.left, "missing": asked.missing(), "actions": [], "done": [], "rest": [], "failed": false, "form": "" });
-    let mut actions = Vec::new();
-    if !results.confirmed.is_empty() {
-        (values["mode"], values["understood"]) = (json!("answer"), json!([]));
-        values["done"] =
-            json!([{ "form": "", "results": results.confirmed.iter().map(shown).collect::<Vec<_>>() }]);
-    } else if asked.left.is_empty() && asked.missing().is_empty() {
-        match results.step(&asked) {
-            Err(next) => {
-                values["mode"] = "do".into();
-                actions = next;
-            }
-            Ok(done) => {
-                let is_failed =
-                    |result: &Value| result["success"] == false || result["data"]["still_running"] == true;
-                values["failed"] = done.iter().any(|(_, results)| results.iter().any(is_failed)).into();
-                values["mode"] = "answer".into();
-                let rest = understood.iter().skip(done.len());
-                values["rest"] = rest.cloned().collect();
-                let part = |(clause, results): &(Clause, Vec<Value>)| json!({ "form": clause.form, "results": results.iter().map(shown).collect::<Vec<_>>() });
-                values["done"] = done.iter().map(part).collect();
+        (mode, done) = ("answer", vec![(Clause::default(), results.confirmed)]);
+    } else {
+        if asked.is_empty() {
+            asked = Request::read("help", &names, true);
+        }
+        if asked.is_whole() {
+            match results.step(&asked) {
+                Ok(all) => (mode, done) = ("answer", all),
+                Err(next) => (mode, actions) = ("do", next),
             }
         }
     }
-    let mut message = text("reply", language, &values);
+    let understood: Vec<String> = asked.clauses.iter().map(|clause| said(clause, &asked, language)).collect();
+    let is_failed = |result: &Value| result["success"] == false || turn::is_open(result);
+    let shown = |(clause, results): &(Clause, Vec<Value>)| json!({ "form": clause.form, "results": results.iter().map(shown).collect::<Vec<_>>() });
+    let mut message = text(
+        "reply",
+        language,
+        &json!({
+            "mode": mode, "is_worker": part == "worker", "left": asked.left, "missing": asked.missing(), "form": "",
+            "rest": understood.iter().skip(done.len()).collect::<Vec<_>>(), "understood": understood,
+            "failed": done.iter().flat_map(|(_, results)| results).any(is_failed),
+            "done": done.iter().map(shown).collect::<Vec<_>>(),
+        }),
+    );
     if actions.is_empty() {
-        let of = if language == "en" { super::day::Language::English } else { super::day::Language::Chinese };
+        let of = if language == "en" { Language::English } else { Language::Chinese };
         message = format!("{message}\n{}", label(of, &request.model));
     }
     if !request.tools.is_empty() {
         let calls = actions.into_iter().map(|action| (action.name, action.parameters)).collect();
         return Some(Draft { text: message, calls });
     }
-    let actions = (1..).zip(actions).map(|(order, action)| {
+    let action = |(order, action): (u32, Action)| {
         json!({ "kind": action.kind, "name": action.name, "parameters": action.parameters, "order": order,
             "blocking": true, "retry_policy": { "max_retries": 0, "backoff_sec": 1 } })
-    });
-    let actions: Vec<Value> = actions.collect();
+    };
+    let actions: Vec<Value> = (1..).zip(actions).map(action).collect();
     Some(Draft::text(json!({ "llm_reply": { "message": message }, "actions": actions }).to_string()))
 }
 
@@ -154,21 +146,11 @@ fn text(file: &str, language: &str, values: &Value) -> String {
 
 /// A clause in words that are read as the same.
 fn said(clause: &Clause, request: &Request, language: &str) -> String {
-    let period = clause.period();
-    let (name, goal) = turn::named(clause.given.last().map_or("", String::as_str));
-    let value = |slot: &str| clause.slot(slot).to_vec();
-    text(
-        "clause",
-        language,
-        &json!({
-            "form": clause.form, "given": clause.given, "who": value("who"), "symbols": value("symbols"),
-            "cash": value("cash").first().map(|cash| grouped(cash)), "jobs": value("jobs"), "latest": !value("latest").is_empty(), "won": !value("won").is_empty(),
-            "from": period.map(|period| period.0.to_string()), "to": period.map(|period| period.1.to_string()),
-            "words": clause.days.as_ref().map(|days| &days.words), "name": name, "goal": goal,
-            "makes_plan": request.clauses.iter().any(|one| one.form == "create_plan"),
-        "runs": request.clauses.iter().filter(|one| one.form == "run_simulation").count(),
-        }),
-    )
+    let mut facts = clause.facts();
+    facts["cash"] = clause.slot("cash").first().map(|cash| grouped(cash)).into();
+    facts["makes_plan"] = request.has(&["create_plan"]).into();
+    facts["runs"] = request.clauses.iter().filter(|one| one.form == "run_simulation").count().into();
+    text("clause", language, &facts)
 }
 
 /// A number with its thousands marked.
@@ -206,17 +188,15 @@ fn shown(result: &Value) -> Value {
 /// A goal as a planner's children: one for each clause, in words that are read as the same. One is a leaf.
 fn children(request: &Request, language: &str) -> String {
     let is_run = |clause: &Clause| clause.form == "run_simulation";
-    let all: Vec<&Clause> = request.clauses.iter().collect();
-    let can = request.left.is_empty() && request.missing().is_empty() && all.len() > 1;
-    let runs: Vec<usize> = (0..all.len()).filter(|at| is_run(all[*at])).collect();
-    let child = |clause: &&Clause| {
-        // Alone it is about the run that the task before tells of.
-        let words = said(clause, &Request::default(), language);
-        let values = json!({ "mode": "task", "form": clause.form, "left": [], "missing": [] });
+    let all = if request.is_whole() && request.clauses.len() > 1 { &*request.clauses } else { &[] };
+    let runs: Vec<usize> = (0..all.len()).filter(|at| is_run(&all[*at])).collect();
+    let child = |clause: &Clause| {
+        let values = json!({ "mode": "task", "form": clause.form });
         let needs_run = !is_run(clause) && clause.form != "web_search";
-        json!({ "name": text("reply", language, &values), "instruction": words,
-            "dependencies": if needs_run { runs.clone() } else { Vec::new() } })
+        // Alone it is about the run that the task before tells of.
+        json!({ "name": text("reply", language, &values),
+            "instruction": said(clause, &Request::default(), language),
+            "dependencies": if needs_run { runs.as_slice() } else { &[] } })
     };
-    let children: Vec<Value> = all.iter().filter(|_| can).map(child).collect();
-    json!({ "children": children }).to_string()
+    json!({ "children": all.iter().map(child).collect::<Vec<_>>() }).to_string()
 }

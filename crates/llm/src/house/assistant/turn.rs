@@ -1,12 +1,11 @@
 //! What is done next for a request, by what was done already.
 
 use super::request::{Clause, Request};
-use super::tokens::FORMS;
+use super::tokens::form;
 use crate::house::data;
 use papertape_core::fence::{self, Parts};
 use papertape_core::message::Message;
-use papertape_core::time::{Date, parse_date};
-use rust_decimal::Decimal;
+use papertape_core::time::parse_date;
 use serde_json::{Value, json};
 
 /// How a result says that a person can let a plan's tasks spend.
@@ -29,10 +28,11 @@ pub(super) struct Results {
     all: Vec<Value>,
     at: usize,
     /// The jobs that earlier tasks tell of.
-    told: Vec<String>,
+    told: Vec<Value>,
     plan: Option<i64>,
 }
 
+/// What was done, or what is to be done now.
 type Done<T> = Result<T, Vec<Action>>;
 
 impl Results {
@@ -46,12 +46,10 @@ impl Results {
             Message::Tool { .. } => vec![value],
             Message::Assistant { .. } => Vec::new(),
         });
+        let words =
+            of("task ").flat_map(|(_, text)| text.split(|c: char| !c.is_ascii_hexdigit() && c != '-'));
         let is_id = |word: &&str| word.split('-').map(str::len).eq([8, 4, 4, 4, 12]);
-        let ids = |text: &str| {
-            let words = text.split(|c: char| !c.is_ascii_hexdigit() && c != '-').filter(is_id);
-            words.map(str::to_owned).collect::<Vec<_>>()
-        };
-        let mut told: Vec<String> = of("task ").flat_map(|(_, text)| ids(text)).collect();
+        let mut told: Vec<Value> = words.filter(is_id).map(Value::from).collect();
         told.dedup();
         Self { confirmed: confirmed.flatten().collect(), all: all.collect(), at: 0, told, plan }
     }
@@ -71,31 +69,24 @@ impl Results {
 
     /// The runs that a clause is about: those that it names, those that were made, or the newest.
     fn jobs(&self, clause: &Clause) -> Vec<Value> {
-        let made = self.data("run_simulation", "job_id");
         let named = clause.slot("jobs").iter().map(|job| json!(job));
-        let meant = match (made.is_empty(), self.told.is_empty()) {
-            (false, _) => made,
-            (true, true) => vec![json!("latest")],
-            (true, false) => self.told.iter().map(|job| json!(job)).collect(),
-        };
         let means = clause.slot("jobs").is_empty() || !clause.slot("latest").is_empty();
-        meant.into_iter().filter(|_| means).chain(named).collect()
+        let meant = [self.data("run_simulation", "job_id"), self.told.clone(), vec![json!("latest")]];
+        let meant = meant.into_iter().find(|jobs| means && !jobs.is_empty());
+        meant.into_iter().flatten().chain(named).collect()
     }
 
     /// Does each clause; gives it with its results as far as they go, or what is to be done now.
     pub(super) fn step(mut self, request: &Request) -> Done<Vec<(Clause, Vec<Value>)>> {
         let mut clauses = request.clauses.clone();
-        let reads = |one: &Clause| matches!(one.form, "query_results" | "compare_runs" | "why");
-        if clauses.iter().any(|one| one.form == "run_simulation") && !clauses.iter().any(reads) {
-            clauses.push(Clause { form: "query_results", ..Clause::default() });
+        if request.has(&["run_simulation"]) && !request.has(&["query_results", "compare_runs", "why"]) {
+            clauses.push(Clause::of("query_results", Vec::new()));
         }
         let mut done = Vec::new();
         for clause in clauses {
             let results = self.clause(&clause)?;
-            let stops = |result: &Value| {
-                let needs = !matches!(clause.form, "search_memory" | "web_search" | "market_data");
-                result["success"] == false && needs || result["data"]["still_running"] == true
-            };
+            let needs = !matches!(clause.form, "search_memory" | "web_search" | "market_data");
+            let stops = |result: &Value| is_open(result) || needs && result["success"] == false;
             let is_last = results.iter().any(stops);
             done.push((clause, results));
             if is_last {
@@ -106,167 +97,102 @@ impl Results {
     }
 
     fn clause(&mut self, clause: &Clause) -> Done<Vec<Value>> {
-        let text = || clause.given.last().cloned().unwrap_or_default();
-        let number = |at: usize| clause.given.get(at).and_then(|id| id.parse::<i64>().ok());
-        let jobs = self.jobs(clause);
-        let each =
-            |parameters: Vec<Value>| parameters.into_iter().map(|one| action(clause.form, one)).collect();
-        let of_jobs = || jobs.iter().map(|job| json!({ "job_id": job })).collect();
-        let one = match clause.form {
-            "run_simulation" => run(clause),
-            "job_status" | "audit_run" => return self.take(each(of_jobs())),
-            "query_results" | "compare_runs" | "why" => return self.read_runs(clause, &jobs),
+        let mut facts = clause.facts();
+        facts["jobs"] = self.jobs(clause).into();
+        let made = self.data("create_plan", "plan_id").first().and_then(Value::as_i64);
+        let named = clause.number(usize::from(clause.form == "create_task"));
+        facts["plan_id"] = json!(named.or(made).or(self.plan));
+        match clause.form {
+            "query_results" | "compare_runs" | "why" => return self.read_runs(clause, facts),
             "cancel_job" if clause.slot("jobs").is_empty() => {
-                let status = |status: &str| action("list_runs", json!({ "status": status }));
-                let listed = self.take(vec![status("running"), status("queued")])?;
-                let runs = listed.iter().flat_map(|one| one["data"]["runs"].as_array().into_iter().flatten());
-                let ids: Vec<Value> = runs.map(|run| json!({ "job_id": run["job_id"] })).collect();
-                return if ids.len() == 1 { self.take(each(ids)) } else { Ok(listed) };
+                let status = |status: &str| actions("list_runs", &json!({ "status": status }));
+                let listed = self.take(["running", "queued"].into_iter().flat_map(status).collect())?;
+                let ids: Vec<Value> = runs(&listed).map(|run| run["job_id"].clone()).collect();
+                if ids.len() != 1 {
+                    return Ok(listed);
+                }
+                facts["jobs"] = ids.into();
             }
-            "cancel_job" => return self.take(each(of_jobs())),
-            "market_data" => {
-                let of = |symbol| with(json!({ "symbol": symbol }), clause.period());
-                return self.take(each(clause.slot("symbols").iter().map(of).collect()));
-            }
-            "search_memory" | "web_search" => json!({ "query": text() }),
-            "create_plan" => {
-                let (name, goal) = named(&text());
-                json!({ "name": name, "goal": goal })
-            }
-            "create_task" => {
-                let name = clause.given.first().cloned().unwrap_or_default();
-                self.of_plan(number(1), json!({ "name": name, "instruction": name }))
-            }
-            "rerun_task" => json!({ "task_id": number(0) }),
-            "decompose_task" | "execute_plan" | "show_tasks" | "query_status" | "delete_plan" => {
-                self.of_plan(number(0), json!({}))
-            }
-            _ => json!({}),
-        };
-        let mut results = self.take(vec![action(clause.form, one.clone())])?;
+            _ => {}
+        }
+        let mut results = self.take(actions(clause.form, &facts))?;
         // A plan that was held back from spending can be let by the person, who is asked once.
-        if results[0]["message"].as_str().is_some_and(|why| why.contains(TRUSTED)) {
-            let mut trusted = one;
-            trusted["trusted"] = true.into();
-            results.extend(self.take(vec![action(clause.form, trusted)])?);
+        let is_held = |result: &Value| result["message"].as_str().is_some_and(|why| why.contains(TRUSTED));
+        if results.first().is_some_and(is_held) {
+            facts["trusted"] = true.into();
+            results.extend(self.take(actions(clause.form, &facts))?);
         }
         Ok(results)
     }
 
     /// Figures of runs; and for a reason also what was thought on the days that say the most.
-    fn read_runs(&mut self, clause: &Clause, jobs: &[Value]) -> Done<Vec<Value>> {
-        let mut period = clause.period();
-        if let Some(days) = clause.days.as_ref().filter(|_| period.is_none()) {
+    fn read_runs(&mut self, clause: &Clause, mut facts: Value) -> Done<Vec<Value>> {
+        if let Some(days) = clause.days.as_ref().filter(|_| clause.period().is_none()) {
             let mut range = self.data("run_simulation", "date_range");
             if range.is_empty() {
-                let status = self.take(vec![action("job_status", json!({ "job_id": jobs[0] }))])?;
-                range = vec![status[0]["data"]["date_range"].clone()];
+                let status = self.take(actions("job_status", &json!({ "jobs": [facts["jobs"][0]] })))?;
                 if status[0]["success"] == false {
                     return Ok(status);
                 }
+                range = vec![status[0]["data"]["date_range"].clone()];
             }
             let day = |at: usize| parse_date(range[0][at].as_str()?).ok();
-            let run = day(0).zip(day(1));
-            period = run.and_then(|(first, last)| days.within(first, last));
-            if period.is_none() {
-                return Ok(vec![
-                    json!({ "name": "outside", "success": true, "data": { "range": range[0] } }),
-                ]);
-            }
+            let Some((from, to)) = day(0).zip(day(1)).and_then(|(first, last)| days.within(first, last))
+            else {
+                let outside = json!({ "name": "outside", "success": true, "data": { "range": range[0] } });
+                return Ok(vec![outside]);
+            };
+            (facts["start_date"], facts["end_date"]) = (from.to_string().into(), to.to_string().into());
         }
-        let model = |mut parameters: Value| {
-            if let [who] = clause.slot("who") {
-                parameters["model"] = who.as_str().into();
-            }
-            with(parameters, period)
-        };
-        if clause.form == "compare_runs" {
-            return self.take(vec![action("compare_runs", model(json!({ "job_ids": jobs })))]);
+        if clause.form != "why" {
+            return self.take(actions(clause.form, &facts));
         }
-        let read = jobs.iter().map(|job| action("query_results", model(json!({ "job_id": job })))).collect();
-        let mut results = self.take(read)?;
-        if clause.form == "why" {
-            let key = if clause.slot("won").is_empty() { "worst_days" } else { "best_days" };
-            let days = days_of(&results, key).into_iter().take(WORST_DAYS);
-            let days = days.map(|(_, day)| action("query_reasoning", day)).collect();
-            results.extend(self.take(days)?);
-        }
+        let mut results = self.take(actions("query_results", &facts))?;
+        let key = if facts["outcome"][0] == "won" { "best_days" } else { "worst_days" };
+        let days = days_of(&results, key).into_iter().take(WORST_DAYS);
+        let days = days.flat_map(|(_, day)| actions("query_reasoning", &day)).collect();
+        results.extend(self.take(days)?);
         Ok(results)
     }
+}
 
-    fn of_plan(&self, named: Option<i64>, mut parameters: Value) -> Value {
-        let made = self.data("create_plan", "plan_id").first().and_then(Value::as_i64);
-        if let Some(plan) = named.or(made).or(self.plan) {
-            parameters["plan_id"] = plan.into();
+/// Does what it tells of go on?
+pub(super) fn is_open(result: &Value) -> bool {
+    result["data"]["still_running"] == true
+}
+
+/// The actions that the line of the form in `phrases.txt` makes of facts.
+fn actions(name: &str, facts: &Value) -> Vec<Action> {
+    let Some(form) = form(name) else { return Vec::new() };
+    let mut all = vec![json!({})];
+    for parameter in &form.parameters {
+        if let Some((key, list)) = parameter.split_once('*') {
+            all = facts[list].as_array().into_iter().flatten().map(|one| json!({ key: one })).collect();
+            continue;
         }
-        parameters
+        let (key, fact) = parameter.split_once('=').unwrap_or((parameter, parameter));
+        if !facts[fact].is_null() && facts[fact] != json!([]) {
+            all.iter_mut().for_each(|one| one[key] = facts[fact].clone());
+        }
     }
+    all.into_iter().map(|parameters| Action { kind: form.kind, name: form.name, parameters }).collect()
 }
 
-fn action(name: &str, parameters: Value) -> Action {
-    // A reason is read by other forms' actions.
-    let form = FORMS.iter().find(|form| form[1] == name);
-    let (kind, name) = form.map_or(("tool_operation", "query_reasoning"), |form| (form[0], form[1]));
-    Action { kind, name, parameters }
-}
-
-fn with(mut parameters: Value, period: Option<(Date, Date)>) -> Value {
-    if let Some((from, to)) = period {
-        (parameters["start_date"], parameters["end_date"]) = (json!(from.to_string()), json!(to.to_string()));
-    }
-    parameters
+/// The runs that results tell of.
+fn runs(results: &[Value]) -> impl Iterator<Item = &Value> {
+    results.iter().flat_map(|result| result["data"]["runs"].as_array().into_iter().flatten())
 }
 
 /// The days of runs that lost or won the most, by what `query_results` tells, the first the furthest from zero.
 fn days_of(results: &[Value], key: &str) -> Vec<(f64, Value)> {
-    let runs = results.iter().flat_map(|result| result["data"]["runs"].as_array().into_iter().flatten());
-    let mut days: Vec<(f64, Value)> = runs
-        .flat_map(|run| run[key].as_array().into_iter().flatten().map(move |day| (run, day)))
-        .map(|(run, day)| {
-            let parameters =
-                json!({ "job_id": run["job_id"], "model": run["model"], "date": day["date"], "limit": 20 });
-            (day["return_pct"].as_f64().unwrap_or_default(), parameters)
-        })
-        .collect();
+    let days =
+        runs(results).flat_map(|run| run[key].as_array().into_iter().flatten().map(move |day| (run, day)));
+    let day = |(run, day): (&Value, &Value)| {
+        let facts =
+            json!({ "job_id": run["job_id"], "model": run["model"], "date": day["date"], "limit": 20 });
+        (day["return_pct"].as_f64().unwrap_or_default(), facts)
+    };
+    let mut days: Vec<(f64, Value)> = days.map(day).collect();
     days.sort_by(|one, other| other.0.abs().total_cmp(&one.0.abs()));
     days
-}
-
-/// A backtest as parameters of `run_simulation`.
-fn run(clause: &Clause) -> Value {
-    let mut run = with(json!({}), clause.period());
-    let (desks, models): (Vec<&String>, Vec<&String>) =
-        clause.slot("who").iter().partition(|who| who.starts_with("desk "));
-    let desk = |who: &&String| {
-        let model = who.trim_start_matches("desk ");
-        let name = format!("{}-desk", model.rsplit("::").next().unwrap_or(model));
-        json!({ "name": name, "kind": "desk", "model": model })
-    };
-    let agents: Vec<Value> = desks.iter().map(desk).collect();
-    let lists =
-        [("models", json!(models)), ("agents", json!(agents)), ("symbols", json!(clause.slot("symbols")))];
-    for (key, list) in lists.into_iter().filter(|(_, list)| *list != json!([])) {
-        run[key] = list;
-    }
-    if let Some(cash) = clause.slot("cash").first().and_then(|cash| cash.parse::<Decimal>().ok()) {
-        run["initial_cash"] = crate::house::number::write(cash);
-    }
-    run
-}
-
-/// `NAME: GOAL`, or a goal whose first words are the name.
-pub(super) fn named(text: &str) -> (String, String) {
-    const NAME_CHARS: usize = 60;
-    let quotes = ['"', '“', '”', '「', '」', ' '];
-    let (name, goal) = match text.split_once([':', '：']) {
-        // `::` stands in a model's name.
-        Some((name, goal)) if !goal.starts_with(':') => (name.trim_matches(quotes), goal.trim()),
-        _ => (text.trim(), text.trim()),
-    };
-    let Some((end, _)) = name.char_indices().nth(NAME_CHARS) else {
-        return (name.to_owned(), goal.to_owned());
-    };
-    // Chinese has no spaces between its words.
-    let at = name[..end].rfind([' ', ',', '，', '、']).filter(|at| *at >= end / 2).unwrap_or(end);
-    (name[..at].trim_end_matches([',', '，', '、', ' ']).to_owned(), goal.to_owned())
 }
