@@ -193,8 +193,8 @@ impl Spoke {
         }
     }
 
-    /// Its part of the session's metadata. A day of which the question was recorded and no answer is degraded: what
-    /// was decided is known from its orders alone, or not at all.
+    /// Its part of the session's metadata. A day whose log has a question but no answer is degraded: the decision shows
+    /// only in the day's orders, if there are any.
     pub(crate) fn metadata(&self) -> Map<String, Value> {
         let quality = if self.messages == 0 || self.has_answered() {
             DataQuality::default()

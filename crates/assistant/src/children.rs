@@ -70,7 +70,7 @@ pub struct LeftOutDependency {
 pub struct ChildRef {
     /// Its place in the answer's list, from 0, or what the answer has instead of one.
     pub place: Value,
-    /// Its name; `None`: it has none, or there is no such child.
+    /// Its name; `None` if it has none or does not exist.
     pub name: Option<String>,
     /// The task that was made of it; `None`: none was.
     pub task_id: Option<TaskId>,
@@ -84,7 +84,7 @@ pub enum DependencyReason {
     Cycle,
     /// The child that it names was not made.
     NotMade,
-    /// There is no such child.
+    /// The answer lists no child at that place.
     Unknown,
 }
 

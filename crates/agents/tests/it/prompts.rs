@@ -111,7 +111,7 @@ fn overrides_replace_prompts() {
     assert_eq!(day.result.state.notices, ["told tomorrow"]);
 }
 
-// Goal: the rules that an agent is told are the market's, in its language, with the costs of the day as they are.
+// Goal: an agent reads the market's rules in its own language, with the costs in force on that day.
 #[test]
 fn rules_say_what_the_market_allows() {
     let told = |profile: &MarketProfile, language| {

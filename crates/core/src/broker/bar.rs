@@ -78,8 +78,8 @@ pub(super) fn trigger_all(
     Ok(())
 }
 
-/// Is there nobody to close the position with? Its open is at the limit and, where the bar is known, so is all
-/// of it.
+/// Is the instrument locked at the price limit that keeps the position from being closed? The open is at the limit,
+/// and so is the whole bar, if it is known.
 fn is_locked(books: &Books, symbol: &Symbol, position: &Position, open: Price, bar: Option<Ohlc>) -> bool {
     let stops = |band: PriceBand| {
         let is_still = bar.is_none_or(|bar| bar.high == bar.low);

@@ -59,14 +59,14 @@ impl PriceBand {
         })
     }
 
-    /// Is the price at the limit beyond which this side finds nobody to trade with?
+    /// Is the price at the limit at which this side cannot trade: limit up for purchases, limit down for sales?
     #[must_use]
     pub fn stops(&self, side: Side, price: Price) -> bool {
         if side.takes_shares() { price >= self.up } else { price <= self.down }
     }
 }
 
-/// What the market allows of an instrument on a day. What is absent cannot be judged and is not.
+/// What the market allows for an instrument on a day. An absent condition is not checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conditions {
     /// Its volume.

@@ -5,6 +5,7 @@ use crate::crash_support::{
     Desk, LONG, agent, all_steps, completed, export, forgetful, queue, run, same, worker,
 };
 use futures::FutureExt as _;
+use papertape::app::App;
 use papertape::trigger::{Request, resume};
 use papertape_core::action::still_open;
 use papertape_core::id::JobId;
@@ -27,6 +28,15 @@ async fn undisturbed(days: i8, agents: Request) -> String {
     export(&app.store, &job).await
 }
 
+/// The services of a worker whose lease runs out at once. Its clock stands still, so it does not notice by itself.
+fn overtaken(app: &App) -> Services {
+    Services {
+        queue: Arc::new(BriefLeases(Arc::clone(&app.services.queue))),
+        clock: Arc::new(FakeClock::new()),
+        ..app.services.clone()
+    }
+}
+
 /// A worker whose job another has claimed gets its answers after that, and can write nothing of them.
 #[tokio::test]
 async fn a_worker_that_lost_its_lease_writes_nothing_more() {
@@ -35,12 +45,7 @@ async fn a_worker_that_lost_its_lease_writes_nothing_more() {
     let app = desk.app().await;
     let job = queue(&app, forgetful(3)).await;
     desk.hold(2);
-    // Its clock stands, so that it does not see by itself that the lease is gone.
-    let first = Services {
-        queue: Arc::new(BriefLeases(Arc::clone(&app.services.queue))),
-        clock: Arc::new(FakeClock::new()),
-        ..app.services.clone()
-    };
+    let first = overtaken(&app);
     let lost = tokio::spawn({
         let job = job.clone();
         async move { worker(&first).run_job(&job, &Stopper::default().signal(), &Unobserved).await }
@@ -82,12 +87,7 @@ async fn a_lost_lease_is_not_an_error() {
     let app = desk.app().await;
     let job = queue(&app, forgetful(3)).await;
     desk.hold(2);
-    // As above: it does not see by itself that the lease is gone.
-    let first = Services {
-        queue: Arc::new(BriefLeases(Arc::clone(&app.services.queue))),
-        clock: Arc::new(FakeClock::new()),
-        ..app.services.clone()
-    };
+    let first = overtaken(&app);
     let logged = Logged::default();
     let writer = logged.clone();
     let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).with_ansi(false).finish();

@@ -32,3 +32,21 @@ it('asks first, and names what would have to go too', async () => {
   await waitFor(() => expect(gone).toHaveBeenCalledOnce())
   expect(sent).toEqual(['alone', 'true'])
 })
+
+// Goal: where one of the others has not stopped, the refusal stands there, and nothing invites to ask the same again.
+it('does not offer again what was refused with the others', async () => {
+  network.use(
+    http.delete('/jobs/job-1', ({ request }) => {
+      const all = new URL(request.url).searchParams.has('dependents')
+      const message = all ? 'job job-2 is running: cancel it first' : 'job-2 depends on it'
+      return HttpResponse.json({ error: 'conflict', message }, { status: 409 })
+    }),
+  )
+  await show(<DeleteJob jobId="job-1" onGone={() => undefined} />)
+  await userEvent.click(await screen.findByRole('button', { name: 'Delete' }))
+  await userEvent.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Delete' }))
+  await userEvent.click(await screen.findByRole('button', { name: 'Delete them too' }))
+  await userEvent.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Delete them too' }))
+  await waitFor(() => expect(screen.getByRole('alert').textContent).toContain('job-2 is running'))
+  expect(screen.queryByRole('button', { name: 'Delete them too' })).toBeNull()
+})

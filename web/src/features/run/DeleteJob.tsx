@@ -9,7 +9,8 @@ export function DeleteJob({ jobId, onGone }: { jobId: string; onGone: () => void
   const t = useText()
   const remove = useDeleteJob(jobId)
   const [asks, setAsks] = useState<'alone' | 'all' | null>(null)
-  const inUse = remove.error instanceof ApiError && remove.error.status === 409
+  // Asked with the others, a refusal says that one of them has not stopped: asking again would not help.
+  const inUse = remove.error instanceof ApiError && remove.error.status === 409 && remove.variables === false
   return (
     <>
       <button type="button" className="button danger" disabled={remove.isPending} onClick={() => setAsks('alone')}>

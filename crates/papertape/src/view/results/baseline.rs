@@ -410,24 +410,20 @@ mod tests {
         assert!(both[june..].iter().zip(&alone[june..]).all(|(both, alone)| both != alone), "from then on");
     }
 
+    /// Buy and hold of AAPL from the first day to the last, without costs.
+    fn aapl_held(first: Date, last: Date, cash: i64) -> (BaselineResult, usize) {
+        let dataset = Catalogue::bundled().open("us-daily-2000-2013").expect("bundled");
+        let dates = dates(&dataset, first, last);
+        let (symbols, market) =
+            (BTreeSet::from([Symbol::new("AAPL")]), MarketProfile::us_equity().frictionless());
+        let result = run(&dataset, &symbols, &market, Money::from(cash), &dates, Strategy::BuyAndHold);
+        (result.expect("runs"), dates.len())
+    }
+
     /// Goal: a baseline that could not invest its money says how much of it: of 1,000, one share at some 660.
     #[test]
     fn money_that_was_not_invested_is_told() {
-        let dataset = Catalogue::bundled().open("us-daily-2000-2013").expect("bundled");
-        let dates = dates(&dataset, jiff::civil::date(2012, 10, 1), jiff::civil::date(2012, 10, 5));
-        let symbols = BTreeSet::from([Symbol::new("AAPL")]);
-        let run = |cash: i64| {
-            let cash = Money::from(cash);
-            run(
-                &dataset,
-                &symbols,
-                &MarketProfile::us_equity().frictionless(),
-                cash,
-                &dates,
-                Strategy::BuyAndHold,
-            )
-            .expect("runs")
-        };
+        let run = |cash| aapl_held(jiff::civil::date(2012, 10, 1), jiff::civil::date(2012, 10, 5), cash).0;
         let poor = run(1_000);
         let share = poor.uninvested.expect("a share");
         assert!((0.3..0.4).contains(&share) && poor.is_underinvested, "{share}");
@@ -439,25 +435,10 @@ mod tests {
     /// AAPL was split 2 for 1 on 2005-02-28: a holding across it keeps its value, and nothing is traded.
     #[test]
     fn a_split_changes_no_value() {
-        let dataset = Catalogue::bundled().open("us-daily-2000-2013").expect("bundled");
-        let dates = dates(&dataset, jiff::civil::date(2005, 2, 1), jiff::civil::date(2005, 3, 31));
-        let symbols = BTreeSet::from([Symbol::new("AAPL")]);
-        let cash = Money::from(100_000);
-        let result = run(
-            &dataset,
-            &symbols,
-            &MarketProfile::us_equity().frictionless(),
-            cash,
-            &dates,
-            Strategy::BuyAndHold,
-        );
-        let values: Vec<f64> = result
-            .expect("runs")
-            .daily_portfolio_values
-            .iter()
-            .map(|day| day.portfolio_value.to_f64())
-            .collect();
-        assert_eq!(values.len(), dates.len());
+        let (held, days) = aapl_held(jiff::civil::date(2005, 2, 1), jiff::civil::date(2005, 3, 31), 100_000);
+        let values: Vec<f64> =
+            held.daily_portfolio_values.iter().map(|day| day.portfolio_value.to_f64()).collect();
+        assert_eq!(values.len(), days);
         assert!(values.windows(2).all(|pair| (pair[1] / pair[0] - 1.0).abs() < 0.15), "{values:?}");
     }
 
