@@ -1,6 +1,6 @@
 //! The checks of an order, in their fixed order, and the proof that they were passed.
 
-use super::conditions::{check_band, check_participation};
+use super::conditions::{PriceBand, check_band, check_participation};
 use super::order::{Order, Quote, QuoteState, StopChange};
 use super::profile::MarketProfile;
 use super::reject::{Refusal, RejectCode, Rejection};
@@ -28,6 +28,7 @@ pub struct Approved<T> {
     item: T,
     day: Date,
     reference: Price,
+    band: Option<PriceBand>,
     owner: String,
     version: u64,
 }
@@ -49,6 +50,12 @@ impl<T> Approved<T> {
     #[must_use]
     pub fn reference(&self) -> Price {
         self.reference
+    }
+
+    /// The day's price limits, which the fill stays within; absent where the quote has none.
+    #[must_use]
+    pub fn band(&self) -> Option<PriceBand> {
+        self.band
     }
 
     /// The version of the account that it was checked against, and is good for.
@@ -83,7 +90,7 @@ pub fn approve(
     order: Order,
 ) -> Result<Approved<Order>, Rejection> {
     match check(account, profile, quote, &order) {
-        Ok(reference) => Ok(proof(account, quote.day, reference, order)),
+        Ok(reference) => Ok(proof(account, quote, reference, order)),
         Err(refusal) => Err(refusal.of(order)),
     }
 }
@@ -99,7 +106,7 @@ pub fn approve_stops(
     change: StopChange,
 ) -> Result<Approved<StopChange>, Rejection> {
     match check_change(account, quote, &change) {
-        Ok(reference) => Ok(proof(account, quote.day, reference, change)),
+        Ok(reference) => Ok(proof(account, quote, reference, change)),
         Err(refusal) => Err(refusal.of(change)),
     }
 }
@@ -118,7 +125,7 @@ pub fn check_protection(
     let position = account.position(&order.symbol);
     let leverage = leverage_of(&order, position);
     let checked = price_of(quote, order.symbol.as_str()).and_then(|reference| {
-        let venue = Venue::of_order(profile, &order.symbol, quote.day);
+        let venue = Venue::of_order(profile, &order.symbol, quote.day).within(quote.conditions.band);
         let terms = Terms::at(venue, order.side, order.quantity, reference).map_err(Refusal::too_large)?;
         check_leverage(profile, &order, position, leverage)?;
         check_stop(&order, position, &terms, leverage)
@@ -129,8 +136,15 @@ pub fn check_protection(
     }
 }
 
-fn proof<T>(account: &Account, day: Date, reference: Price, item: T) -> Approved<T> {
-    Approved { item, day, reference, owner: account.owner().to_owned(), version: account.version() }
+fn proof<T>(account: &Account, quote: &Quote, reference: Price, item: T) -> Approved<T> {
+    Approved {
+        item,
+        day: quote.day,
+        reference,
+        band: quote.conditions.band,
+        owner: account.owner().to_owned(),
+        version: account.version(),
+    }
 }
 
 /// The leverage that an order means. Closing keeps the position's, whatever the order says.
@@ -148,7 +162,7 @@ fn check(account: &Account, profile: &MarketProfile, quote: &Quote, order: &Orde
         let message = format!("An amount must be above zero; {asked} is not.");
         return Err(Refusal::new(RejectCode::InvalidAmount, message, [("asked", asked.0)]));
     }
-    let venue = Venue::of_order(profile, &order.symbol, quote.day);
+    let venue = Venue::of_order(profile, &order.symbol, quote.day).within(quote.conditions.band);
     let terms = Terms::at(venue, order.side, asked, reference).map_err(Refusal::too_large)?;
     check_side(profile, order, position)?;
     check_band(&quote.conditions, order, reference)?;

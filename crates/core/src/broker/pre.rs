@@ -270,7 +270,8 @@ fn needed(
 ) -> Result<Option<Quantity>, LedgerError> {
     let held = position.quantity.abs();
     let profile = &books.profile;
-    let terms = Terms::closing(Venue::forced(profile, symbol, day), position, held, open)?;
+    let venue = Venue::forced(profile, symbol, day).within(books.conditions_of(symbol).band);
+    let terms = Terms::closing(venue, position, held, open)?;
     let free = exact::minus(released(position, held, terms.price)?, terms.fee)?;
     if !free.is_positive() {
         return Ok(None);

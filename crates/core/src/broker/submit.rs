@@ -137,11 +137,11 @@ fn reduced(books: &Books, quote: &Quote, rejection: &Rejection) -> Option<Approv
 }
 
 fn fill(books: &mut Books, approved: Approved<Order>) -> Result<BookEntry, LedgerError> {
-    let (day, reference) = (approved.day(), approved.reference());
+    let (day, reference, band) = (approved.day(), approved.reference(), approved.band());
     let order = approved.into_inner();
     let position = books.account.position(&order.symbol);
     let opens = order.side.opens();
-    let venue = Venue::of_order(&books.profile, &order.symbol, day);
+    let venue = Venue::of_order(&books.profile, &order.symbol, day).within(band);
     let terms = match position.filter(|_| !opens) {
         Some(position) => Terms::closing(venue, position, order.quantity, reference)?,
         None => Terms::at(venue, order.side, order.quantity, reference)?,

@@ -1,6 +1,7 @@
 //! What a fill costs.
 
 use super::approve::released;
+use super::conditions::PriceBand;
 use super::costs::{FeeInput, FillTiming};
 use super::profile::{MarketProfile, bps_of_one};
 use crate::id::Symbol;
@@ -16,17 +17,24 @@ pub(super) struct Venue<'a> {
     pub(super) symbol: &'a Symbol,
     pub(super) day: Date,
     pub(super) timing: FillTiming,
+    /// No trade takes place beyond these limits; absent where they are not known.
+    pub(super) band: Option<PriceBand>,
 }
 
 impl<'a> Venue<'a> {
     /// Of an order, which fills as the profile says.
     pub(super) fn of_order(profile: &'a MarketProfile, symbol: &'a Symbol, day: Date) -> Self {
-        Self { profile, symbol, day, timing: profile.fill_model.into() }
+        Self { profile, symbol, day, timing: profile.fill_model.into(), band: None }
     }
 
     /// Of a fill without an order.
     pub(super) fn forced(profile: &'a MarketProfile, symbol: &'a Symbol, day: Date) -> Self {
-        Self { profile, symbol, day, timing: FillTiming::Forced }
+        Self { profile, symbol, day, timing: FillTiming::Forced, band: None }
+    }
+
+    /// The same venue with the day's price limits.
+    pub(super) fn within(self, band: Option<PriceBand>) -> Self {
+        Self { band, ..self }
     }
 }
 
@@ -127,7 +135,8 @@ impl Terms {
     }
 }
 
-/// The reference price moved against the trader. A profile without slippage leaves it as it is.
+/// The reference price moved against the trader, up to the day's price limit: nothing trades beyond it. A profile
+/// without slippage leaves the price as it is.
 fn slipped(venue: Venue<'_>, side: Side, reference: Price) -> Result<Price, LedgerError> {
     let bps = venue.profile.slippage_of(venue.symbol, venue.timing);
     if bps.is_zero() {
@@ -137,6 +146,11 @@ fn slipped(venue: Venue<'_>, side: Side, reference: Price) -> Result<Price, Ledg
     let factor =
         if side.takes_shares() { exact::add(Decimal::ONE, rate)? } else { exact::sub(Decimal::ONE, rate)? };
     let price = Price(exact::round(exact::mul(reference.0, factor)?, exact::PRICE_DP));
+    let price = match venue.band {
+        Some(band) if side.takes_shares() => price.min(band.up.max(reference)),
+        Some(band) => price.max(band.down.min(reference)),
+        None => price,
+    };
     if price.is_positive() {
         Ok(price)
     } else {

@@ -5,7 +5,7 @@ use crate::books_support::{
 };
 use papertape_core::broker::{
     Board, Books, Conditions, FillModel, KnownVolume, MarketProfile, Order, PriceBand, Quote, RejectCode,
-    Rejection, Side, approve, approve_largest, bar, submit,
+    Rejection, Side, Submission, approve, approve_largest, bar, submit,
 };
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
@@ -172,6 +172,30 @@ fn nobody_buys_at_limit_up_or_sells_at_limit_down() {
     filled(&mut books, D2, "11.06", under, sale);
     let buy = order(&mut books, Side::Buy, "600519", "100");
     filled(&mut books, D2, "9.05", under, buy);
+}
+
+/// Goal: slippage takes no fill beyond a price limit, bought or sold, nor a stop that the open has gapped below; it
+/// costs only as far as the limit.
+#[test]
+fn slippage_ends_at_the_price_limit() {
+    let profile = MarketProfile { slippage_bps: dec("100"), ..MarketProfile::cn_a_share().frictionless() };
+    let mut books = Books::new("ada", profile, money("100000"));
+    let under = limits("10", "10");
+    let fill_of = |books: &mut Books, on: &str, at: &str, order: Order| {
+        let quote = Quote::at(order.symbol.clone(), day(on), price(at)).under(under);
+        let approved = approve(books.account(), books.profile(), &quote, order).expect("allowed");
+        let Submission::Filled(entry) = submit(books, approved).expect("fresh") else { panic!("rejected") };
+        entry.fill().map(|fill| (fill.price, fill.slippage)).expect("a fill")
+    };
+    let mut buy = order(&mut books, Side::Buy, "600519", "200");
+    buy.stop = Some(price("9.6"));
+    assert_eq!(fill_of(&mut books, D1, "10.99", buy), (price("11"), money("2")));
+    close(&mut books, day(D1), &prices(&[("600519", "10")])).expect("a close");
+    let sale = order(&mut books, Side::Sell, "600519", "100");
+    assert_eq!(fill_of(&mut books, D2, "9.05", sale), (price("9"), money("5")));
+    books.set_conditions(BTreeMap::from([(Symbol::new("600519"), under)]));
+    let stopped = pre_day(&mut books, day(D2), &prices(&[("600519", "9.02")]), &[]);
+    assert_eq!(stopped.entries[0].fill().map(|fill| fill.price), Some(price("9")));
 }
 
 /// Goal: a bar that is locked at limit down triggers no stop, neither at its open nor inside; one that opens there
