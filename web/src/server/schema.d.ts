@@ -8451,6 +8451,15 @@ export interface components {
             /** @description Was it stated without a source at hand? */
             unverified: boolean;
         };
+        /** @description A part of a fee. */
+        FeePartAnswer: {
+            /** @description Money. */
+            amount: components["schemas"]["Number"];
+            /** @description `commission`, `duty` or `transfer`. */
+            category: string;
+            /** @description Its name, such as `commission` or `stamp_duty`; `fee` for a market's flat fee. */
+            name: string;
+        };
         /** @description The account at a close. */
         FinalPosition: {
             /** @description Cash. */
@@ -10056,6 +10065,7 @@ export interface components {
              * @description When it was closed.
              */
             completed_at?: string | null;
+            conventions?: components["schemas"]["ConventionsAnswer"] | null;
             /**
              * Format: date
              * @description The trading day.
@@ -10628,6 +10638,11 @@ export interface components {
             cash_after: components["schemas"]["Number"];
             /** @description The fee. */
             fee: components["schemas"]["Number"];
+            /**
+             * @description What the fee is made of, in the order of the market's fees. Empty where there is no fee, or where the market's
+             *     rules do not add up to it: of imported trades, and where a lost margin limits the fee.
+             */
+            fee_parts: components["schemas"]["FeePartAnswer"][];
             leverage?: components["schemas"]["Number"] | null;
             order?: components["schemas"]["OrderPlaceAnswer"] | null;
             /** @description The order; `null` for a fill without one: a stop, a target, a liquidation, a delisting. */

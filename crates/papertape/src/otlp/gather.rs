@@ -3,6 +3,7 @@
 use super::mapping::{StepFacts, spans};
 use super::span::{Span, request};
 use crate::app::App;
+use crate::view::conventions_of;
 use anyhow::{Context as _, Result};
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::message::{ModelName, Sampling};
@@ -40,7 +41,8 @@ pub async fn spans_of(app: &App, session: SessionId) -> Result<Vec<Span>> {
             step,
         })
         .collect();
-    Ok(spans(&brief, &facts))
+    let conventions = conventions_of(app, &brief.job, brief.date).await?;
+    Ok(spans(&brief, conventions.as_ref(), &facts))
 }
 
 /// Writes the spans of a job's sessions, a request a line, in the order in which the sessions were opened.

@@ -13,6 +13,7 @@
 //! is told: they stay in the record. Summaries, which have a tape of their own, are left out.
 
 use super::span::{Attribute, Span, SpanKind};
+use crate::view::ConventionsAnswer;
 use papertape_core::message::{ModelName, Sampling};
 use papertape_core::record::{DayStatus, Implied, OrderRow};
 use papertape_core::tape::{Class, OutcomeKind, State};
@@ -43,10 +44,21 @@ pub struct StepFacts {
 
 /// The spans of a session that has ended, its own first, then its scopes', then its steps' in their order.
 #[must_use]
-pub fn spans(session: &SessionFacts, steps: &[StepFacts]) -> Vec<Span> {
+pub fn spans(
+    session: &SessionFacts,
+    conventions: Option<&ConventionsAnswer>,
+    steps: &[StepFacts],
+) -> Vec<Span> {
     let ids = Ids::of(session);
     let steps: Vec<&StepFacts> = steps.iter().filter(|facts| !facts.step.detached).collect();
-    let mut all = vec![own(&ids, session, &steps)];
+    let mut own = own(&ids, session, &steps);
+    if let Some(conventions) = conventions {
+        own.say("papertape.market", Attribute::from(conventions.market.as_str()));
+        own.say("papertape.fill", Attribute::from(conventions.fill.as_str()));
+        own.say("papertape.costs", Attribute::from(conventions.costs.as_str()));
+        own.say("papertape.conventions", Attribute::from(conventions.summary.as_str()));
+    }
+    let mut all = vec![own];
     all.extend(scopes(&ids, session, &steps));
     for facts in steps {
         all.extend(of_step(&ids, session, facts));

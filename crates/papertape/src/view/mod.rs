@@ -85,16 +85,17 @@ pub use reasoning::{
     InstructionsAnswer, MessageAnswer, PositionAnswer, ReasoningAnswer, ReasoningQuery, SessionAnswer,
     reasoning,
 };
-pub(crate) use results::is_full_research;
 pub use results::{
-    BaselineResult, Baselines, CorporateActionAnswer, DailyMetrics, DailyPortfolioValue, DayMetadata,
-    DayReasoning, DayResult, DayResults, DecisionAnswer, DoneBefore, FinalPosition, FinancingAnswer,
-    FullResearch, HeldAtClose, Holding, InsolvencyAnswer, KeptResults, Metrics, NeighbourAnswer,
-    OrderPlaceAnswer, PendingOrderAnswer, PointInTimeReason, PositionSnapshotAnswer, Provenance,
-    RangeProvenance, RangeReasoning, RangeResult, RangeResults, ReasoningLevel, RecordedAnswer,
-    RecordedDifference, RecordedRefusal, Rejected, ResultsAnswer, ResultsQuery, SessionHeadAnswer, Span,
-    StartingHoldings, Trade, ValueAtClose, results, session_head,
+    BaselineResult, Baselines, ConventionsAnswer, CorporateActionAnswer, DailyMetrics, DailyPortfolioValue,
+    DayMetadata, DayReasoning, DayResult, DayResults, DecisionAnswer, DoneBefore, FeeAnswer, FeePartAnswer,
+    FinalPosition, FinancingAnswer, FullResearch, HeldAtClose, Holding, InsolvencyAnswer, KeptResults,
+    Metrics, NeighbourAnswer, OrderPlaceAnswer, PendingOrderAnswer, PointInTimeReason,
+    PositionSnapshotAnswer, Provenance, RangeProvenance, RangeReasoning, RangeResult, RangeResults,
+    ReasoningLevel, RecordedAnswer, RecordedDifference, RecordedRefusal, Rejected, ResultsAnswer,
+    ResultsQuery, SessionHeadAnswer, SlippageAnswer, Span, StartingHoldings, Trade, ValueAtClose, results,
+    session_head,
 };
+pub(crate) use results::{conventions_of, is_full_research};
 pub use sessions::{
     ExposureAnswer, ExposuresAnswer, MessagesAnswer, MessagesQuery, SessionQuery, StepAnswer, StepsAnswer,
     exposures, messages, steps,

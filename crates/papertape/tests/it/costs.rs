@@ -53,6 +53,54 @@ async fn results_say_what_they_were_traded_by() {
     }
 }
 
+/// Goal: a fee is shown with its parts, which add up to it; a sale pays duties that a purchase does not. The session's
+/// head and its span in OTLP have the conventions of the day's result.
+#[tokio::test]
+async fn fees_are_shown_in_parts_and_conventions_with_every_session() {
+    let world = World::empty().await;
+    let month = Simulation { end_date: Some(jiff::civil::date(2012, 11, 2)), ..week() };
+    let job = world.run(Simulation { costs: Some(CostModel::Market), ..month }).await;
+    let job_id = papertape_core::id::JobId::new(job.to_string());
+    let ranged: Value = world.get(&format!("/reasoning?job_id={job}&limit=200")).await.json();
+    let (mut bought, mut sold) = (0, 0);
+    for session in ranged["sessions"].as_array().expect("sessions") {
+        let (date, model) = (&session["date"], &session["model"]);
+        let uri = format!(
+            "/results?date={}&job_id={job}&model={}",
+            date.as_str().unwrap(),
+            model.as_str().unwrap()
+        );
+        let day: Value = world.get(&uri).await.json();
+        let day = &day["results"][0];
+        for trade in day["trades"].as_array().expect("trades") {
+            let parts = trade["fee_parts"].as_array().expect("parts");
+            let amounts =
+                parts.iter().map(|part| part["amount"].to_string().parse::<rust_decimal::Decimal>());
+            let sum: rust_decimal::Decimal = amounts.map(|amount| amount.expect("a number")).sum();
+            let fee: rust_decimal::Decimal = trade["fee"].to_string().parse().expect("a number");
+            assert_eq!(sum, fee, "{trade}");
+            let names: Vec<&str> = parts.iter().filter_map(|part| part["name"].as_str()).collect();
+            if trade["action_type"] == "buy" {
+                assert_eq!(names, ["commission"], "{trade}");
+                bought += 1;
+            } else {
+                assert_eq!(names, ["commission", "sec_fee", "finra_taf"], "{trade}");
+                assert_eq!(parts[1]["category"], "duty");
+                sold += 1;
+            }
+        }
+        let head: Value = world.get(&format!("/sessions/{}", session["session_id"])).await.json();
+        assert_eq!(head["conventions"], day["conventions"]);
+    }
+    assert!(bought > 0 && sold > 0, "{bought} bought, {sold} sold");
+    let mut out = Vec::new();
+    papertape::otlp::write_job(&world.app, &job_id, &mut out).await.expect("exports");
+    let text = String::from_utf8(out).expect("text");
+    for line in text.lines() {
+        assert!(line.contains("papertape.conventions") && line.contains("shown open"), "{line}");
+    }
+}
+
 /// Goal: costs that nobody knows are an error that names the field.
 #[tokio::test]
 async fn unknown_costs_are_named() {

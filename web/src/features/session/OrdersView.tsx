@@ -1,6 +1,7 @@
 // What was ordered: fills, refusals with what decided, and where each came from.
 import { Fragment, useState } from 'react'
 import type { DayResult, Exposure, GivenMemory, Rejected, Session, Step, Trade } from '@/server/types'
+import { conventionsText, feeName } from '@/shared/conventions'
 import { signClass, useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { useCode } from '@/shared/i18n/codes'
@@ -37,6 +38,7 @@ export function OrdersView(props: Props) {
         </Empty>
       )}
       {day.trades.length > 0 && <Fills {...props} />}
+      {day.trades.length > 0 && day.conventions && <p className="quiet">{conventionsText(day.conventions, t)}</p>}
       {day.rejections.length > 0 && <Refusals rejections={day.rejections} onGo={props.onGo} here={day.metadata.session_id} />}
       {day.pending_orders.length > 0 && <PendingOrders orders={day.pending_orders} />}
       {day.corporate_actions.length > 0 && <Corporate day={day} market={props.market} />}
@@ -86,7 +88,9 @@ function Fills({ session, day, steps, exposures, given, market, open, dataset, z
                   <td>{trade.symbol}</td>
                   <td className="num">{format.quantity(trade.quantity)}</td>
                   <td className="num">{format.price(trade.price)}</td>
-                  <td className="num">{format.money(trade.fee, market)}</td>
+                  <td className="num" title={trade.fee_parts.map((part) => `${feeName(part.name, t)} ${format.money(part.amount, market)}`).join('\n')}>
+                    {format.money(trade.fee, market)}
+                  </td>
                   <td className="num">{format.money(trade.slippage, market)}</td>
                   <td className="num">{format.quantity(trade.leverage)}</td>
                   <td className="num">{format.price(trade.stop)}</td>

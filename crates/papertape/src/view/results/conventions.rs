@@ -1,10 +1,11 @@
 //! What a run was traded by: which price orders take, what they cost, and what can be filled.
 
-use super::super::{Number, number};
+use super::super::{Configs, Number, ViewError, number};
+use crate::app::App;
 use papertape_core::broker::{
     Board, FeeBasis, FeeCategory, FeeSide, FillModel, FillTiming, InstrumentClass, MarketProfile,
 };
-use papertape_core::id::Symbol;
+use papertape_core::id::{JobId, Symbol};
 use papertape_core::market::Dataset;
 use papertape_core::time::Date;
 use papertape_runtime::config::SimulationConfig;
@@ -92,7 +93,26 @@ pub struct FeeAnswer {
     pub unverified: bool,
 }
 
+/// The conventions of a job on one day, without the notes that need its dataset. `None`: the job has no market.
+///
+/// # Errors
+/// The record's.
+pub(crate) async fn conventions_of(
+    app: &App,
+    job: &JobId,
+    day: Date,
+) -> Result<Option<ConventionsAnswer>, ViewError> {
+    let mut configs = Configs::default();
+    Ok(configs.of(app, job).await?.map(|config| ConventionsAnswer::of(config, None, (day, day))))
+}
+
 impl ConventionsAnswer {
+    /// The conventions of a job on one day.
+    pub(in crate::view) fn of_day(app: &App, config: &SimulationConfig, day: Date) -> Self {
+        let dataset = app.services.datasets.open(config.dataset.hash).ok();
+        Self::of(config, dataset.as_deref(), (day, day))
+    }
+
     /// The conventions of a job over some days.
     pub(super) fn of(
         config: &SimulationConfig,
@@ -234,6 +254,15 @@ fn word(fill: FillModel) -> String {
     .to_owned()
 }
 
+/// The name of a kind of fee.
+pub(super) fn category(category: FeeCategory) -> &'static str {
+    match category {
+        FeeCategory::Commission => "commission",
+        FeeCategory::Duty => "duty",
+        FeeCategory::Transfer => "transfer",
+    }
+}
+
 /// The fill convention in words.
 pub(super) fn label(fill: FillModel) -> &'static str {
     match fill {
@@ -289,12 +318,7 @@ fn fees(market: &MarketProfile, (first, last): (Date, Date)) -> Vec<FeeAnswer> {
             }
             answers.push(FeeAnswer {
                 name: schedule.name.clone(),
-                category: match schedule.category {
-                    FeeCategory::Commission => "commission",
-                    FeeCategory::Duty => "duty",
-                    FeeCategory::Transfer => "transfer",
-                }
-                .to_owned(),
+                category: category(schedule.category).to_owned(),
                 basis: match schedule.basis {
                     FeeBasis::PerShare => "per_share",
                     FeeBasis::Bps => "bps",

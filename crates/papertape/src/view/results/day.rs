@@ -4,11 +4,13 @@ use super::super::node_times::NodeTimes;
 use super::super::reasoning::message;
 use super::super::{BooksFacts, Configs, DayQualityAnswer, MessageAnswer, Number, ViewError, number};
 use super::account::{self, FinancingAnswer, InsolvencyAnswer, PendingOrderAnswer, PositionSnapshotAnswer};
+use super::conventions::category;
 use super::load::{Chosen, chain, chosen, sessions};
 use super::provenance::{Provenance, provenance, text};
 use super::recorded::{RecordedAnswer, recorded};
 use super::{ConventionsAnswer, DoneBefore, ReasoningLevel, point_in_time, trades};
 use crate::app::App;
+use papertape_core::broker::FeePart;
 use papertape_core::id::JobId;
 use papertape_core::provenance::{DataQuality, DayQuality, Research, SampleQuality, extract};
 use papertape_core::record::{DayStatus, OrderRow, PositionRow};
@@ -112,6 +114,9 @@ pub struct Trade {
     pub price: Number,
     /// The fee.
     pub fee: Number,
+    /// What the fee is made of, in the order of the market's fees. Empty where there is no fee, or where the market's
+    /// rules do not add up to it: of imported trades, and where a lost margin limits the fee.
+    pub fee_parts: Vec<FeePartAnswer>,
     /// What the slippage cost; it is in the price already.
     pub slippage: Number,
     /// Leverage of the position, 1 for none; `null` where the record does not say.
@@ -132,6 +137,23 @@ pub struct Trade {
     pub cash_after: Number,
     /// Portfolio value after it, at the prices known then.
     pub portfolio_value: Number,
+}
+
+/// A part of a fee.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct FeePartAnswer {
+    /// Its name, such as `commission` or `stamp_duty`; `fee` for a market's flat fee.
+    pub name: String,
+    /// `commission`, `duty` or `transfer`.
+    pub category: &'static str,
+    /// Money.
+    pub amount: Number,
+}
+
+impl From<FeePart> for FeePartAnswer {
+    fn from(part: FeePart) -> Self {
+        Self { name: part.name, category: category(part.category), amount: number(part.amount.0) }
+    }
 }
 
 /// Where an order was given: in this session or, where it has waited, in an earlier one.
@@ -299,10 +321,12 @@ async fn result(
     level: ReasoningLevel,
 ) -> Result<DayResult, ViewError> {
     let Placed { actions, orders } = app.store.placed(session.id).await?;
+    let traded_here = configs.of(app, &session.job).await?.filter(|config| config.imported.is_none());
+    let market = traded_here.map(|config| config.market.clone());
     let mut trades: Vec<Trade> = trades::fills(app, session.id, &session.positions, &session.orders)
         .await?
         .into_iter()
-        .map(|filled| filled.trade)
+        .map(|filled| filled.with_fee_parts(market.as_ref(), session.date))
         .collect();
     for trade in &mut trades {
         trade.path = actions.get(&trade.action_id).map(ToString::to_string);
@@ -325,9 +349,7 @@ async fn result(
     told.point_in_time_reason = point_in_time::reason(app, configs, of, session.metadata.as_ref()).await?;
     let rules_version = configs.rules_version(app, &session.job).await?;
     let config = configs.of(app, &session.job).await?;
-    let dataset = config.and_then(|config| app.services.datasets.open(config.dataset.hash).ok());
-    let span = (session.date, session.date);
-    let conventions = config.map(|config| ConventionsAnswer::of(config, dataset.as_deref(), span));
+    let conventions = config.map(|config| ConventionsAnswer::of_day(app, config, session.date));
     let continued = config.and_then(|config| config.done_until(&session.agent));
     let is_llm = config.and_then(|config| super::super::is_llm(config, &session.agent));
     let counts = app.store.order_counts(&[session.id]).await?;

@@ -5,6 +5,7 @@ use super::super::{
     BooksFacts, Configs, DayQualityAnswer, Deployment, Number, UsageSummary, ViewError, is_llm, number,
 };
 use super::account::{self, InsolvencyAnswer};
+use super::conventions::ConventionsAnswer;
 use super::point_in_time;
 use super::provenance::{Provenance, provenance};
 use super::trades;
@@ -61,6 +62,8 @@ pub struct SessionHeadAnswer {
     pub rejections: usize,
     /// What the books say of the day, beside the summary.
     pub books: BooksFacts,
+    /// What the run is traded by: the figures above depend on it. `null` for a job without a market.
+    pub conventions: Option<ConventionsAnswer>,
     /// How the day came about, in a few words; `null` while it is not over.
     pub quality: Option<DayQualityAnswer>,
     /// How the research came about.
@@ -111,6 +114,7 @@ pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadAnswer, 
     let mut configs = Configs::default();
     let config = configs.of(app, &brief.job).await?;
     let is_llm = config.and_then(|config| is_llm(config, &brief.agent));
+    let conventions = config.map(|config| ConventionsAnswer::of_day(app, config, brief.date));
     let metadata = result.metadata.as_ref();
     let of = (&brief.job, &brief.agent, brief.date);
     let point_in_time_reason = point_in_time::reason(app, &mut configs, of, metadata).await?;
@@ -143,6 +147,7 @@ pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadAnswer, 
         insolvent: account::insolvent(metadata),
         trades: fills,
         books: BooksFacts::of(counts.get(&id), fills),
+        conventions,
         quality: quality.map(DayQualityAnswer::from),
         rejections: result.orders.iter().filter(|order| is_refused(&order.status)).count(),
         provenance: Provenance { point_in_time_reason, ..provenance(metadata) },

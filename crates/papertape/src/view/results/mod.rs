@@ -18,10 +18,11 @@ mod trades;
 
 pub use account::{FinancingAnswer, InsolvencyAnswer, PendingOrderAnswer, PositionSnapshotAnswer};
 pub use baseline::{BaselineResult, Baselines, ValueAtClose};
-use conventions::ConventionsAnswer;
+pub(crate) use conventions::conventions_of;
+pub use conventions::{ConventionsAnswer, FeeAnswer, SlippageAnswer};
 pub use day::{
-    CorporateActionAnswer, DailyMetrics, DayMetadata, DayReasoning, DayResult, FinalPosition, HeldAtClose,
-    Holding, OrderPlaceAnswer, Rejected, StartingHoldings, Trade,
+    CorporateActionAnswer, DailyMetrics, DayMetadata, DayReasoning, DayResult, FeePartAnswer, FinalPosition,
+    HeldAtClose, Holding, OrderPlaceAnswer, Rejected, StartingHoldings, Trade,
 };
 pub use head::{DecisionAnswer, NeighbourAnswer, SessionHeadAnswer, session_head};
 pub use kept::KeptResults;

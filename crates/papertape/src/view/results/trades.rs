@@ -1,14 +1,16 @@
 //! A session's fills with what they cost and realised.
 
 use super::super::{ViewError, number};
-use super::day::Trade;
+use super::day::{FeePartAnswer, Trade};
 use crate::app::App;
-use papertape_core::broker::BookEntry;
+use papertape_core::broker::{BookEntry, FeeInput, MarketProfile, Side};
+use papertape_core::id::Symbol;
 use papertape_core::metric::TradedAmount;
-use papertape_core::money::{Money, Price};
+use papertape_core::money::{Money, Price, Quantity};
 use papertape_core::ports::Record as _;
 use papertape_core::record::{ActionTerms, OrderRow, PositionRow, SessionId};
 use papertape_core::tape::{Class, expand};
+use papertape_core::time::Date;
 use papertape_store::{Page, PageRequest};
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
@@ -18,10 +20,29 @@ use std::collections::BTreeMap;
 pub(super) struct Filled {
     /// As it is shown.
     pub(super) trade: Trade,
+    quantity: Quantity,
+    price: Price,
     /// For turnover and costs.
     pub(super) amount: TradedAmount,
     /// The net result, where something was closed.
     pub(super) closed_pnl: Option<Money>,
+}
+
+impl Filled {
+    /// As it is shown, with the parts of its fee by the market's rules.
+    pub(super) fn with_fee_parts(self, market: Option<&MarketProfile>, day: Date) -> Trade {
+        let Self { mut trade, quantity, price, amount, .. } = self;
+        let symbol = Symbol::new(&trade.symbol);
+        let parts = |side: &Side| {
+            let fill = FeeInput { day, symbol: &symbol, side: *side, quantity, price };
+            let parts = market?.fee_parts(&fill).ok()?;
+            let sum = parts.iter().map(|part| part.amount.0).sum::<Decimal>();
+            (sum == amount.fee.0).then_some(parts)
+        };
+        let parts = sides(&trade.action_type).iter().find_map(parts).unwrap_or_default();
+        trade.fee_parts = parts.into_iter().map(FeePartAnswer::from).collect();
+        trade
+    }
 }
 
 /// What a fill cost and realised, and on which terms.
@@ -84,6 +105,17 @@ fn is_forced(action: &str) -> bool {
     matches!(action, "stop" | "target" | "liquidation" | "delisting")
 }
 
+/// What a fill of this kind does. A forced fill closes a long or a short position, which its row does not say.
+fn sides(action: &str) -> &'static [Side] {
+    match action {
+        "buy" => &[Side::Buy],
+        "sell" => &[Side::Sell],
+        "short" => &[Side::Short],
+        "cover" => &[Side::Cover],
+        _ => &[Side::Sell, Side::Cover],
+    }
+}
+
 fn filled(row: &PositionRow, costs: Costs) -> Filled {
     let price = row.price.unwrap_or_default();
     Filled {
@@ -94,6 +126,7 @@ fn filled(row: &PositionRow, costs: Costs) -> Filled {
             quantity: number(row.amount.0),
             price: number(price.0),
             fee: number(costs.fee.0),
+            fee_parts: Vec::new(),
             slippage: number(costs.slippage.0),
             leverage: costs.leverage.map(number),
             stop: costs.stop.map(|stop| number(stop.0)),
@@ -105,6 +138,8 @@ fn filled(row: &PositionRow, costs: Costs) -> Filled {
             cash_after: number(row.cash.0),
             portfolio_value: number(row.portfolio_value.0),
         },
+        quantity: row.amount,
+        price,
         amount: TradedAmount { notional: price * row.amount, fee: costs.fee, slippage: costs.slippage },
         closed_pnl: costs.realised_pnl,
     }

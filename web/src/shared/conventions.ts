@@ -5,6 +5,8 @@ import type { Translate } from '@/shared/i18n'
 type Conventions = components['schemas']['ConventionsAnswer']
 type Fee = components['schemas']['FeeAnswer']
 
+const FEES = ['commission', 'sec_fee', 'finra_taf', 'stamp_duty', 'transfer_fee', 'taker_fee'] as const
+
 /** The paragraph. What the server notes besides stands at its end as it is. */
 export function conventionsText(conventions: Conventions, t: Translate): string {
   const parts = [t(`run.conventions.fill.${conventions.fill as 'open' | 'next_open' | 'close'}`)]
@@ -30,10 +32,14 @@ function newest(fees: Fee[]): Fee[] {
   return [...found.values()]
 }
 
+/** A fee's name in the reader's language; one of a market of your own as it is written there. */
+export function feeName(name: string, t: Translate): string {
+  const known = FEES.find((one) => one === name)
+  return known ? t(`run.fee.${known}`) : name.replaceAll('_', ' ')
+}
+
 function feeText(fee: Fee, t: Translate): string {
   const unit = t(`run.fee.basis.${fee.basis as 'per_share' | 'bps' | 'per_million'}`)
-  const known = ['commission', 'sec_fee', 'finra_taf', 'stamp_duty', 'transfer_fee', 'taker_fee'] as const
-  const name = known.find((one) => one === fee.name)
   const about = [
     fee.side === 'both' ? null : t(`run.fee.side.${fee.side as 'sale' | 'purchase'}`),
     fee.only ?? null,
@@ -42,6 +48,5 @@ function feeText(fee: Fee, t: Translate): string {
     fee.maximum_bps == null ? null : t('run.fee.max.share', { value: String(fee.maximum_bps / 100) }),
     fee.approximate ? t('run.fee.approximate') : fee.unverified ? t('run.fee.unverified') : null,
   ].filter((one) => one !== null)
-  const shown = name ? t(`run.fee.${name}`) : fee.name.replaceAll('_', ' ')
-  return `${shown} ${fee.rate}${unit}${about.length > 0 ? ` (${about.join(', ')})` : ''}`
+  return `${feeName(fee.name, t)} ${fee.rate}${unit}${about.length > 0 ? ` (${about.join(', ')})` : ''}`
 }
