@@ -5,7 +5,8 @@
 #   scripts/record-rules-fixture.sh BINARY VERSION
 #
 # BINARY is the program whose rules are recorded, VERSION the number of its rules. The files go to
-# crates/papertape/tests/fixtures/rules-VERSION. Needs python3; uses no network but loopback.
+# crates/papertape/tests/fixtures/rules-VERSION, or to the folder that OUT names. Needs python3; uses no network but
+# loopback.
 set -euo pipefail
 
 if [ $# -ne 2 ]; then
@@ -14,7 +15,7 @@ if [ $# -ne 2 ]; then
 fi
 binary=$(realpath "$1")
 repository=$(cd "$(dirname "$0")/.." && pwd)
-out="$repository/crates/papertape/tests/fixtures/rules-$2"
+out=$(realpath -m "${OUT:-$repository/crates/papertape/tests/fixtures/rules-$2}")
 work=$(mktemp -d)
 silent=
 cleanup() {
@@ -159,8 +160,16 @@ def parsed(*words):
     return json.loads(text) if text.strip() else None
 expected = {"rules_version": int(os.environ["RULES"]), "jobs": {}}
 listed = {job["job_id"]: job for job in parsed("jobs", "--limit", "200")["jobs"]}
-for name, job in sorted(json.load(open("names.json")).items()):
+names = json.load(open("names.json"))
+for name, job in sorted(names.items()):
     canonical = papertape("export", "canonical", job)[1]
+    if "CANONICAL" in os.environ:
+        text = canonical.decode()
+        for other, id in names.items():
+            text = text.replace(id, f"<{other}>")
+        folder = pathlib.Path(os.environ["CANONICAL"])
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
     verified = parsed("verify", job)
     assert verified["whole"], (name, verified)
     expected["jobs"][name] = {
