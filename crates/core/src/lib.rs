@@ -25,7 +25,6 @@ pub mod ports;
 pub mod prompt;
 pub mod provenance;
 pub mod record;
-pub mod redact;
 mod rules_version;
 pub mod tape;
 pub mod time;

@@ -3,9 +3,9 @@
 
 use crate::config::Config;
 use anyhow::{Context as _, Result};
-use papertape_core::redact::{MIN_SECRET_CHARS, Redactor};
 use papertape_llm::{Gateway, Key, find_key};
 use papertape_market::download::SourceName;
+use papertape_redact::{MIN_SECRET_CHARS, Redactor};
 use papertape_store::database_password;
 use secrecy::ExposeSecret as _;
 use serde_json::json;

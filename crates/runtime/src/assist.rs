@@ -23,8 +23,8 @@ use papertape_core::ports::{BoxFuture, Chats, JobControl, Plans, RecordError};
 use papertape_core::record::{
     ASSISTANTS, CloseSession, DayStatus, JobRow, JobStatus, Lease, NewSession, StartingPosition, Write,
 };
-use papertape_core::redact::Clean;
 use papertape_core::tape::{Ctx, Doc, Host as _, Session, Stop, Tape};
+use papertape_redact::Clean;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

@@ -140,7 +140,7 @@ impl SimulationConfig {
         }
         whole["agents"] = json!(self.agents.iter().map(AgentConfig::fingerprint).collect::<Vec<_>>());
         whole["branch"] = self.branch_doc();
-        whole["format"] = json!([FORMAT_VERSION, papertape_core::redact::VERSION, RULES_VERSION]);
+        whole["format"] = json!([FORMAT_VERSION, papertape_redact::VERSION, RULES_VERSION]);
         json::hash(&whole)
     }
 
@@ -157,7 +157,7 @@ impl SimulationConfig {
             "start": start,
             "branch": self.branch_doc(),
             // A day that is done under other rules is not done.
-            "format": [FORMAT_VERSION, papertape_core::redact::VERSION, RULES_VERSION],
+            "format": [FORMAT_VERSION, papertape_redact::VERSION, RULES_VERSION],
         });
         if !self.memory.is_off() {
             whole["memory"] = to_value(&self.memory);

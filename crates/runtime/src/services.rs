@@ -5,7 +5,7 @@ use papertape_agents::prompt::PromptSet;
 use papertape_core::id::ContentHash;
 use papertape_core::market::Dataset;
 use papertape_core::ports::{ActionLog, Clock, Models, Queue, Record, Tools};
-use papertape_core::redact::Redactor;
+use papertape_redact::Redactor;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 

@@ -2,7 +2,7 @@
 //! redacted with a hold-back.
 
 use papertape_assistant::delta::Words;
-use papertape_core::redact::{Redactor, StreamRedactor};
+use papertape_redact::{Redactor, StreamRedactor};
 use std::sync::{Mutex, PoisonError};
 
 /// One answer's words.

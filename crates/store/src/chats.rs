@@ -19,8 +19,8 @@ use papertape_core::json::to_value;
 use papertape_core::page::{Page, PageRequest};
 use papertape_core::ports::{BoxFuture, Chats, RecordError};
 use papertape_core::record::{JobStatus, NewJob};
-use papertape_core::redact::Clean;
 use papertape_core::time::{Timestamp, to_micros};
+use papertape_redact::Clean;
 use std::sync::Arc;
 
 const SESSIONS: List = List { name: "chat_sessions", default: 50, most: 200 };

@@ -19,8 +19,8 @@ use papertape_core::plan::{
 };
 use papertape_core::ports::{BoxFuture, Plans, RecordError};
 use papertape_core::record::{JobStatus, Lease};
-use papertape_core::redact::Clean;
 use papertape_core::time::{Timestamp, to_micros};
+use papertape_redact::Clean;
 use std::sync::Arc;
 
 const PLANS: List = List { name: "plans", default: 50, most: 200 };

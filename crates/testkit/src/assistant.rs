@@ -10,8 +10,8 @@ use papertape_core::page::{Page, PageRequest};
 use papertape_core::plan::{Plan, PlanId, PlanRefusal, PlanWrite, Task, TaskId, Tree, Written};
 use papertape_core::ports::{ActionLog, BoxFuture, Chats, Plans, Queue as _, RecordError};
 use papertape_core::record::{JobStatus, Lease, Write};
-use papertape_core::redact::Clean;
 use papertape_core::time::Timestamp;
+use papertape_redact::Clean;
 use std::collections::BTreeMap;
 
 /// Plans and conversations, and the numbers that were given out.

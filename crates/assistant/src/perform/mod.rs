@@ -22,9 +22,9 @@ use papertape_core::message::{CallFailure, FailureKind};
 use papertape_core::plan::{Plan, PlanId, PlanRefusal, PlanWrite, TaskId};
 use papertape_core::ports::{Caller, Chats, Clock, ExternalCall, JobControl, Plans, Queue, RecordError};
 use papertape_core::record::{JobRow, JobStatus, Lease, NewJob, Write};
-use papertape_core::redact::{Clean, Redactor};
 use papertape_core::tape::{Acted, ActionReply, StepPath};
 use papertape_core::time::Timestamp;
+use papertape_redact::{Clean, Redactor};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 

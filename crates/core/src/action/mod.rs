@@ -16,7 +16,7 @@ pub use summary::{ActionRef, ActionSummary, Language, summarise};
 
 use crate::chat::ChatId;
 use crate::plan::PlanId;
-use crate::redact::Redactor;
+use papertape_redact::Redactor;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt;

@@ -4,7 +4,7 @@ use super::{MOST_NAME_CHARS, MOST_TEXT_CHARS, PlanId, PlanRefusal, TaskId, TaskS
 use crate::action::Origin;
 use crate::chat::ChatId;
 use crate::record::JobStatus;
-use crate::redact::{Redact, Wash};
+use papertape_redact::{Redact, Wash};
 use serde_json::Value;
 
 /// A change to a plan.

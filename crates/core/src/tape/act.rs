@@ -15,7 +15,7 @@ use crate::message::{CallFailure, FailureKind, ModelRequest};
 use crate::plan::PlanId;
 use crate::ports::{BoxFuture, ExternalCall};
 use crate::record::Write;
-use crate::redact::Redactor;
+use papertape_redact::Redactor;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::time::Duration;

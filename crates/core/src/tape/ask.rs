@@ -10,7 +10,7 @@ use crate::json;
 use crate::message::{CallFailure, FailureKind, ModelReply, ModelRequest, Role};
 use crate::ports::{BoxFuture, ExternalCall, ExternalReply};
 use crate::record::{AttemptEnd, Intent, ReusedFrom, StepEnd, Text, Write};
-use crate::redact::Redactor;
+use papertape_redact::Redactor;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 

@@ -10,7 +10,7 @@ use crate::json;
 use crate::message::{CallFailure, ModelReply, ModelRequest, Role};
 use crate::ports::{ExternalCall, ExternalReply};
 use crate::record::{Implied, MessageRow, StepEnd, Text, Write};
-use crate::redact::Redactor;
+use papertape_redact::Redactor;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 use serde_json::{Value, json};

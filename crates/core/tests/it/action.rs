@@ -3,7 +3,7 @@
 use papertape_core::action::{
     ACTION_KEY, ActionDraft, ActionEntry, ActionKind, ActionStatus, Language, summarise,
 };
-use papertape_core::redact::Redactor;
+use papertape_redact::Redactor;
 use serde_json::json;
 
 fn row(name: &str, status: ActionStatus, action: &str) -> ActionDraft {

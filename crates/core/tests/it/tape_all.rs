@@ -2,8 +2,8 @@
 
 use crate::tape_support::{CALL, Stage, body, echo, guarded, read, request, secs};
 use papertape_core::id::ContentHash;
-use papertape_core::redact::Redactor;
 use papertape_core::tape::{Branch, Ctx, Key, NodeFailure, Session, Stop, Tape, Verdict};
+use papertape_redact::Redactor;
 use papertape_testkit::host::Act;
 use proptest::prelude::*;
 use std::sync::Arc;

@@ -4,10 +4,10 @@ use futures::FutureExt as _;
 use papertape_core::id::ContentHash;
 use papertape_core::message::{Message, ModelReply, ModelRequest, Sampling, ToolChoice};
 use papertape_core::ports::{BoxFuture, ExternalCall, ExternalReply};
-use papertape_core::redact::Redactor;
 use papertape_core::tape::{
     Branch, CallOptions, Class, Ctx, Entry, GuardedBranch, NodeFailure, OutcomeKind, Session, Stop, Tape,
 };
+use papertape_redact::Redactor;
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::host::{Act, MemoryHost};
 use papertape_testkit::kept::Kept;

@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use papertape_core::plan::{NewPlan, PlanChanges, PlanId, PlanWrite, Written};
 use papertape_core::ports::Plans as _;
-use papertape_core::redact::Clean;
+use papertape_redact::Clean;
 use serde::Deserialize;
 use utoipa::ToSchema;
 

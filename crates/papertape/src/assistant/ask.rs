@@ -12,7 +12,7 @@ use papertape_core::id::JobId;
 use papertape_core::json::to_value;
 use papertape_core::plan::PlanId;
 use papertape_core::ports::{Chats as _, Plans as _, RecordError};
-use papertape_core::redact::Clean;
+use papertape_redact::Clean;
 use papertape_runtime::assist::AssistantConfig;
 use serde_json::{Map, Value};
 

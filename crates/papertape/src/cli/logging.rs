@@ -4,7 +4,7 @@ use super::Common;
 use super::progress::above_the_bars;
 use crate::config::{Config, LogFormat};
 use anyhow::{Context as _, Result};
-use papertape_core::redact::Redactor;
+use papertape_redact::Redactor;
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::io::{self, Write};
 use std::panic::PanicHookInfo;

@@ -15,7 +15,7 @@ use papertape_core::id::JobId;
 use papertape_core::json::to_value;
 use papertape_core::plan::{PlanId, PlanWrite};
 use papertape_core::ports::Plans as _;
-use papertape_core::redact::Clean;
+use papertape_redact::Clean;
 use serde::Deserialize as _;
 use serde_json::json;
 use std::process::ExitCode;

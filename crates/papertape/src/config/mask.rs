@@ -1,6 +1,6 @@
 //! URLs without credentials, for people to read.
 
-use papertape_core::redact::Redactor;
+use papertape_redact::Redactor;
 use serde_json::Value;
 
 const MASK: &str = "***";

@@ -9,7 +9,7 @@ use papertape_core::id::JobId;
 use papertape_core::plan::PlanId;
 use papertape_core::ports::{ActionLog as _, Queue as _};
 use papertape_core::record::{JobStatus, NewJob};
-use papertape_core::redact::Redactor;
+use papertape_redact::Redactor;
 use serde_json::{Value, json};
 use std::time::Duration;
 

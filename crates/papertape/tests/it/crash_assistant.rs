@@ -13,7 +13,7 @@ use papertape_core::page::PageRequest;
 use papertape_core::plan::{NewPlan, NewTask, PlanId, PlanWrite, TaskId, TaskWrite};
 use papertape_core::ports::{ActionLog as _, BoxFuture, Plans as _, Queue, RecordError};
 use papertape_core::record::{JobRow, JobStatus, Lease, NewJob};
-use papertape_core::redact::Clean;
+use papertape_redact::Clean;
 use papertape_runtime::services::Services;
 use papertape_runtime::simulate::JobEnd;
 use papertape_runtime::stopping::{StopReason, Stopper};

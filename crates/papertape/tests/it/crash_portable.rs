@@ -9,7 +9,7 @@ use papertape_core::id::{ContentHash, JobId};
 use papertape_core::plan::PlanId;
 use papertape_core::ports::{ActionLog as _, Clock as _, Queue as _};
 use papertape_core::record::NewJob;
-use papertape_core::redact::Redactor;
+use papertape_redact::Redactor;
 use papertape_runtime::clock::SystemClock;
 use papertape_store::{Store, Target};
 use papertape_testkit::postgres;

@@ -10,12 +10,12 @@ use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::{Message, ModelReply, ModelRequest, Sampling, ToolChoice};
 use papertape_core::ports::{BoxFuture, ExternalCall, ExternalReply, Queue as _, Record as _};
 use papertape_core::record::{Commit, Lease, NewSession, SessionId, Write};
-use papertape_core::redact::Redactor;
 use papertape_core::tape::{
     CallOptions, Called, Ctx, Host, Key, NodeFailure, OutcomeKind, Session, State, StepPath, Stop, Tape,
     Verdict,
 };
 use papertape_core::time::Timestamp;
+use papertape_redact::Redactor;
 use papertape_store::{PageRequest, SessionFilter, Store};
 use papertape_testkit::fault::FaultPoints;
 use papertape_testkit::model_server::Recorded;

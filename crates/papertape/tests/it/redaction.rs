@@ -203,7 +203,7 @@ async fn planted_secrets_come_out_nowhere() {
 fn nothing_is_taken_out_of_the_demo() {
     let tool = Tool::new();
     tool.ok(&["run", "--demo"]);
-    let redactor = papertape_core::redact::Redactor::default();
+    let redactor = papertape_redact::Redactor::default();
     let told = tool.ok(&["reasoning", "latest", "--whole"]).out;
     assert!(told.len() > 20_000, "{} bytes", told.len());
     assert!(!told.contains("[redacted:"), "{}", around(&told, "[redacted:"));

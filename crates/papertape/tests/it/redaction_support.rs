@@ -12,9 +12,9 @@ use std::process::{Child, Stdio};
 
 /// The corpora that the rules are measured by; a scanner's triggers are split by this sign.
 const CORPORA: [&str; 3] = [
-    include_str!("../../../core/tests/it/fixtures/redact_own.json"),
-    include_str!("../../../core/tests/it/fixtures/redact_more.json"),
-    include_str!("../../../core/tests/it/fixtures/redact_tokens.json"),
+    include_str!("../../../redact/tests/it/fixtures/own.json"),
+    include_str!("../../../redact/tests/it/fixtures/more.json"),
+    include_str!("../../../redact/tests/it/fixtures/tokens.json"),
 ];
 const SPLIT: char = '¦';
 /// Shorter ones turn up by chance.

@@ -17,7 +17,7 @@ use papertape_core::ports::{
     Queue, Record, Tools,
 };
 use papertape_core::record::{JobRow, JobStatus, NewJob};
-use papertape_core::redact::Redactor;
+use papertape_redact::Redactor;
 use papertape_runtime::budget::Budget;
 use papertape_runtime::config::{DatasetRef, SimulationConfig};
 use papertape_runtime::services::{Datasets, Services};

@@ -4,8 +4,8 @@
 use crate::appends::{Desk, Pace};
 use papertape_core::action::{ActionDraft, ActionEntry, ActionKind, ActionStatus};
 use papertape_core::ports::ActionLog as _;
-use papertape_core::redact::Redactor;
 use papertape_core::time::Timestamp;
+use papertape_redact::Redactor;
 use papertape_store::Target;
 use papertape_testkit::bench::Timed;
 use rusqlite::{Connection, OpenFlags, params};

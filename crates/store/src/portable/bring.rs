@@ -13,7 +13,7 @@ use papertape_core::action::PlanJob;
 use papertape_core::id::JobId;
 use papertape_core::plan::PlanId;
 use papertape_core::ports::ActionLog as _;
-use papertape_core::redact::Redactor;
+use papertape_redact::Redactor;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -13,7 +13,7 @@ use papertape_core::action::{ActionEntry, ActionRow, PlanJob};
 use papertape_core::id::JobId;
 use papertape_core::json;
 use papertape_core::record::JobStatus;
-use papertape_core::redact::Redactor;
+use papertape_redact::Redactor;
 use serde_json::json;
 use std::sync::Arc;
 

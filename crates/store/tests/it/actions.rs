@@ -12,7 +12,7 @@ use papertape_core::page::PageRequest;
 use papertape_core::plan::PlanId;
 use papertape_core::ports::{ActionLog as _, Queue as _, RecordError};
 use papertape_core::record::{JobStatus, Lease, NewJob};
-use papertape_core::redact::Redactor;
+use papertape_redact::Redactor;
 use papertape_store::Store;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;

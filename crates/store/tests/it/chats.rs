@@ -10,7 +10,7 @@ use papertape_core::page::PageRequest;
 use papertape_core::plan::{NewPlan, PlanId, PlanWrite};
 use papertape_core::ports::{ActionLog as _, Chats, Plans as _, Queue as _, Record as _, RecordError};
 use papertape_core::record::{JobStatus, NewJob, NewSession, Write};
-use papertape_core::redact::{Clean, Redactor};
+use papertape_redact::{Clean, Redactor};
 use papertape_store::Deletion;
 use serde_json::json;
 

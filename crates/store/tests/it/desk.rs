@@ -10,12 +10,12 @@ use papertape_core::record::{
     NewJob, NewSession, OrderRow, PositionRow, ReusedSession, SessionId, SnapshotRow, StartingPosition,
     TapeRow, Write,
 };
-use papertape_core::redact::Redactor;
 use papertape_core::tape::{
     Branch, CallOptions, Called, Class, Ctx, Doc, Entry, GuardedBranch, Host, Key, OutcomeKind, Session,
     StepPath, Stop, Tape, ToolNote, Verdict, expand, expand_request, references, text,
 };
 use papertape_core::time::{Date, Timestamp, from_micros};
+use papertape_redact::Redactor;
 use papertape_store::Store;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};

@@ -11,7 +11,7 @@ use papertape_core::plan::{
 };
 use papertape_core::ports::{ActionLog as _, Plans as _, Record as _, RecordError};
 use papertape_core::record::{JobStatus, NewSession, Write};
-use papertape_core::redact::{Clean, Redactor};
+use papertape_redact::{Clean, Redactor};
 use papertape_store::Store;
 use serde_json::json;
 

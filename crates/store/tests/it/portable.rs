@@ -10,7 +10,7 @@ use papertape_core::page::PageRequest;
 use papertape_core::plan::{NewPlan, PlanId, PlanWrite};
 use papertape_core::ports::{ActionLog as _, Plans as _, Queue as _};
 use papertape_core::record::JobStatus;
-use papertape_core::redact::{Clean, Redactor};
+use papertape_redact::{Clean, Redactor};
 use papertape_store::{Deletion, FileReport, PortableFiles, Projector, Store};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};

@@ -11,7 +11,6 @@ use crate::config::Config;
 use anyhow::{Context as _, Result};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use papertape_core::redact::Redactor;
 use papertape_core::time::{Date, parse_date};
 use papertape_llm::{Key, find_key};
 use papertape_market::Catalogue;
@@ -19,6 +18,7 @@ use papertape_market::download::{
     DownloadError, Downloader, Event, Order, Planned, Report, SourceName, Span, State, SymbolReport, Watch,
     What,
 };
+use papertape_redact::Redactor;
 use papertape_runtime::clock::SystemClock;
 use papertape_runtime::stopping::Stopper;
 use secrecy::{ExposeSecret as _, SecretString};

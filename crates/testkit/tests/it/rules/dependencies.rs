@@ -10,18 +10,20 @@ use std::process::Command;
 
 /// Which of our crates each crate may use outside of its tests.
 const MAY_USE: &[(&str, &[&str])] = &[
-    ("papertape-core", &[]),
+    ("papertape-redact", &[]),
+    ("papertape-core", &["papertape-redact"]),
     ("papertape-embed", &[]),
-    ("papertape-agents", &["papertape-core", "papertape-embed"]),
-    ("papertape-assistant", &["papertape-core"]),
+    ("papertape-agents", &["papertape-core", "papertape-redact", "papertape-embed"]),
+    ("papertape-assistant", &["papertape-core", "papertape-redact"]),
     ("papertape-llm", &["papertape-core"]),
     ("papertape-market", &["papertape-core"]),
-    ("papertape-store", &["papertape-core"]),
-    ("papertape-runtime", &["papertape-core", "papertape-agents", "papertape-assistant"]),
+    ("papertape-store", &["papertape-core", "papertape-redact"]),
+    ("papertape-runtime", &["papertape-core", "papertape-redact", "papertape-agents", "papertape-assistant"]),
     (
         "papertape",
         &[
             "papertape-core",
+            "papertape-redact",
             "papertape-agents",
             "papertape-assistant",
             "papertape-embed",
@@ -31,11 +33,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "papertape-runtime",
         ],
     ),
-    ("papertape-testkit", &["papertape-core"]),
+    ("papertape-testkit", &["papertape-core", "papertape-redact"]),
 ];
 
 /// What must not come along with a pure crate, by whatever way.
-const PURE: &[&str] = &["papertape-core", "papertape-agents", "papertape-assistant", "papertape-embed"];
+const PURE: &[&str] =
+    &["papertape-redact", "papertape-core", "papertape-agents", "papertape-assistant", "papertape-embed"];
 const OUT_OF_REACH: &[&str] = &[
     "async-std",
     "axum",

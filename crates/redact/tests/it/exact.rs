@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
-use papertape_core::redact::{RedactError, Redactor};
+use papertape_redact::{RedactError, Redactor};
 
 /// No rule but the configured value can know this one: words, quotes, a slash and a sign above
 /// ASCII.

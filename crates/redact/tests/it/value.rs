@@ -1,6 +1,6 @@
 //! JSON values, JSON inside strings, and the cuts of the action log.
 
-use papertape_core::redact::{Redacted, Redactor};
+use papertape_redact::{Redacted, Redactor};
 use serde_json::{Value, json};
 
 fn redactor() -> Redactor {

@@ -1,6 +1,6 @@
 //! What holds for every input.
 
-use papertape_core::redact::Redactor;
+use papertape_redact::Redactor;
 use proptest::prelude::*;
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! What holds no secret stays as it is: the project's documents, its prompts, ordinary words.
 #![expect(clippy::disallowed_methods, reason = "the files of the repository are what is tested")]
 
-use papertape_core::redact::Redactor;
+use papertape_redact::Redactor;
 use std::path::{Path, PathBuf};
 
 fn files(directory: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {

@@ -1,6 +1,6 @@
 //! Text that arrives in pieces.
 
-use papertape_core::redact::Redactor;
+use papertape_redact::Redactor;
 
 const PROSE: &str = "The desk held its position through the close and waited for earnings. ";
 

@@ -1,6 +1,6 @@
 //! Measures the rules on planted secrets and harmless look-alikes.
 
-use papertape_core::redact::Redactor;
+use papertape_redact::Redactor;
 use serde_json::Value;
 
 /// Fixtures split what a secret scanner would trip over with this sign.
@@ -77,7 +77,7 @@ fn check(file: &str, json: &str, least_percent: usize) {
 /// Goal: every planted secret of the project's own corpus goes and every look-alike stays.
 #[test]
 fn the_own_corpus_is_redacted_without_a_miss() {
-    let json = include_str!("fixtures/redact_own.json");
+    let json = include_str!("fixtures/own.json");
     let planted = cases(json).iter().filter(|case| case.secret.is_some()).count();
     assert!(planted >= 40 && cases(json).len() - planted >= 40);
     check("redact_own", json, 100);
@@ -86,7 +86,7 @@ fn the_own_corpus_is_redacted_without_a_miss() {
 /// Goal: so does every one of escapes, look-alike letters, YAML, header fields of exchanges, languages and mnemonics.
 #[test]
 fn names_in_any_dress_are_redacted_without_a_miss() {
-    let json = include_str!("fixtures/redact_more.json");
+    let json = include_str!("fixtures/more.json");
     let planted = cases(json).iter().filter(|case| case.secret.is_some()).count();
     assert!(planted >= 120 && cases(json).len() - planted >= 15);
     check("redact_more", json, 100);
@@ -95,9 +95,8 @@ fn names_in_any_dress_are_redacted_without_a_miss() {
 /// Goal: each shape of a token is found in a sentence and in JSON, and each prefix before ordinary words is not.
 #[test]
 fn every_shape_of_a_token_is_known_by_a_sample_and_a_look_alike() {
-    let rows: Vec<Value> =
-        serde_json::from_str(include_str!("fixtures/redact_tokens.json")).expect("an array");
-    let table = include_str!("../../src/redact/token_shapes.txt");
+    let rows: Vec<Value> = serde_json::from_str(include_str!("fixtures/tokens.json")).expect("an array");
+    let table = include_str!("../../src/token_shapes.txt");
     let shapes: Vec<(&str, &str)> = table
         .lines()
         .filter(|line| !line.starts_with('#'))
@@ -141,14 +140,14 @@ fn every_shape_of_a_token_is_known_by_a_sample_and_a_look_alike() {
 /// Goal: the rules hold on cases that their author has not seen.
 #[test]
 fn the_held_out_corpus_is_redacted_at_95_percent() {
-    check("redact_held_out", include_str!("fixtures/redact_held_out.json"), 95);
+    check("redact_held_out", include_str!("fixtures/held_out.json"), 95);
 }
 
 /// Goal: a string keeps its rules when it is carried as a value rather than a text.
 #[test]
 fn the_own_corpus_is_redacted_as_values_too() {
     let redactor = Redactor::default();
-    for case in cases(include_str!("fixtures/redact_own.json")) {
+    for case in cases(include_str!("fixtures/own.json")) {
         let value = serde_json::json!({ "content": [{ "text": case.text() }] });
         let out = redactor.redact_value(value.clone());
         match &case.secret {
