@@ -2,8 +2,8 @@
 //! compared with each other.
 //!
 //! Everything here is pure, rows and texts in, values out, but for [`documents`], which asks the record.
-//! Who reads files and who draws is the command line's business. `docs/profiling.md` has each field with
-//! its unit.
+//! Who reads files and who draws is the command line's business. `docs/profile-traces.md` has each field
+//! with its unit.
 
 pub mod ab;
 pub mod cohort;
