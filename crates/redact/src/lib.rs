@@ -1,4 +1,4 @@
-//! Keeps secrets out of the record.
+//! Removes secrets from text. Pure: it must never know what a text is for, nor read a file, a clock or the environment.
 //!
 //! Every value that enters the product (a model's answer, a tool's result, a request's body) goes
 //! through a [`Redactor`] before it is used, stored, hashed or cut. Four layers look at it:

@@ -38,7 +38,7 @@ fn documents_and_prompts_stay_whole() {
         }
     }
     // The tables of the rules themselves are lists of what is looked for.
-    found.retain(|path| !path.to_string_lossy().contains("/redact/"));
+    found.retain(|path| !path.ends_with("token_shapes.txt") && !path.ends_with("mnemonic_words.txt"));
     for name in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
         found.push(root.join(name));
     }
