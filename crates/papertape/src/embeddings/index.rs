@@ -39,7 +39,7 @@ impl VectorIndex {
     /// The reflections among these that are nearest to the query.
     ///
     /// # Errors
-    /// The database's.
+    /// A database error.
     pub async fn nearest(
         &self,
         store: &Store,

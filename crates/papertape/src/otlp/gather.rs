@@ -25,7 +25,7 @@ const MODEL: &str = "model";
 /// A session's spans; empty if the session does not exist.
 ///
 /// # Errors
-/// The database's, or a stored document that cannot be read.
+/// A database error, or a stored document that cannot be read.
 pub async fn spans_of(app: &App, session: SessionId) -> Result<Vec<Span>> {
     let Some(brief) = app.store.session_brief(session).await? else { return Ok(Vec::new()) };
     let steps = steps(app, session).await?;
@@ -49,7 +49,7 @@ pub async fn spans_of(app: &App, session: SessionId) -> Result<Vec<Span>> {
 /// opened. Returns the number of sessions.
 ///
 /// # Errors
-/// The database's; a write error.
+/// A database error; a write error.
 pub async fn write_job(app: &App, job: &JobId, out: &mut (dyn Write + Send)) -> Result<usize> {
     let filter = SessionFilter { job: Some(job.clone()), ..SessionFilter::default() };
     let mut page = PageRequest::first(SESSIONS);
