@@ -1,7 +1,6 @@
 //! Measures how often the right reflection is among the first three, by embedding, by keyword and by both,
 //! through the product's own search. Run with `PAPERTAPE_SENTENCE_MODEL=DIR cargo bench -p papertape --bench
-//! memory_search`, where DIR is a data directory into which `papertape memory install-model` has installed
-//! the model.
+//! memory_search`, where DIR is a data directory into which `papertape memory install-model` has installed the model.
 //!
 //! `reflections.json` contains 344 reflections. 44 were written by hand, each on its own topic, with a query
 //! that paraphrases it. The other 300 were assembled from parts, and none of them answers a query.

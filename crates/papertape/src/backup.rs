@@ -64,8 +64,7 @@ impl Manifest {
 /// Other processes may read and write meanwhile.
 ///
 /// # Errors
-/// A directory that is not empty; a PostgreSQL database; a file that cannot be read or written; a damaged
-/// copy.
+/// A directory that is not empty; a PostgreSQL database; a file that cannot be read or written; a damaged copy.
 pub async fn back_up(app: &App, dir: &Path, now: Timestamp) -> Result<Manifest> {
     if fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_some()) {
         bail!("{} is not empty; name a new directory", dir.display());
@@ -100,8 +99,7 @@ pub async fn back_up(app: &App, dir: &Path, now: Timestamp) -> Result<Manifest> 
 /// Checks a backup and restores it into the data directory, which must not contain a database.
 ///
 /// # Errors
-/// An incomplete or damaged backup; a data directory that contains a database, or other data of the same
-/// name.
+/// An incomplete or damaged backup; a data directory that contains a database, or other data of the same name.
 pub fn restore(config: &Config, dir: &Path) -> Result<Manifest> {
     let manifest = read_manifest(dir)?;
     if manifest.mode != config.mode {

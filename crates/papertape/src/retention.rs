@@ -32,8 +32,7 @@ pub async fn clean_up(app: &App, dry_run: bool) -> Result<Removed, RecordError> 
     app.store.cleanup_action_logs(older_than, MOST_ROWS, dry_run).await
 }
 
-/// Cleans up every night, until shutdown. Several servers of one database may do so: the cleanup is
-/// idempotent.
+/// Cleans up every night, until shutdown. Several servers of one database may do so: the cleanup is idempotent.
 pub async fn nightly(app: App, mut shutdown: StopSignal) {
     loop {
         let night = app.services.clock.sleep(until_night(app.services.clock.now()));

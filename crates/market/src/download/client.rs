@@ -16,8 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
-/// The maximum size of a response, uncompressed. The largest real ones, a month of minute bars, have a few
-/// megabytes.
+/// The maximum size of a response, uncompressed. The largest real ones, a month of minute bars, have a few megabytes.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 const MOST_REDIRECTS: usize = 3;
 /// The query parameter for a key; both sources that take a key use this name.

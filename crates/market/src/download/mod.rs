@@ -1,5 +1,4 @@
-//! Downloads market data from network sources: at a polite rate, with responses stored as received, and
-//! resumable.
+//! Downloads market data from network sources: at a polite rate, with responses stored as received, and resumable.
 //!
 //! A source ([`SourceName`]) defines the requests and interprets the responses, one file each; it sends
 //! nothing itself. The [`Downloader`] sends requests at the source's rate, waits when told to, and writes

@@ -1,9 +1,7 @@
-//! The response cache of a download: each response as received, with a metadata file that says when it was
-//! requested.
+//! The response cache of a download: each response as received, with a metadata file that says when it was requested.
 //!
 //! A response is written under a temporary name and renamed once it is complete. Its metadata (`.NAME.about`)
-//! is written last, with the response's hash: a response without it, or with a different hash, counts as
-//! missing.
+//! is written last, with the response's hash: a response without it, or with a different hash, counts as missing.
 
 use super::DownloadError;
 use papertape_core::id::{ContentHash, Symbol};

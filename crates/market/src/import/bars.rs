@@ -90,8 +90,7 @@ impl BarReader {
         Ok(reader)
     }
 
-    /// The length of bars, inferred from the shortest distance between two bars of a symbol; `None` for daily
-    /// bars.
+    /// The length of bars, inferred from the shortest distance between two bars of a symbol; `None` for daily bars.
     fn shortest(&self, records: &dyn Records) -> Result<Option<Interval>, Halt> {
         let mut times: BTreeMap<String, Vec<i64>> = BTreeMap::new();
         let (mut count, mut timed) = (0, None);

@@ -14,8 +14,7 @@ use papertape_core::time::Timestamp;
 use serde_json::Value;
 
 const DAY_MINUTES: i64 = 1440;
-/// Times of at least this many units since 1970 are microseconds; as milliseconds, this would be the year
-/// 5138.
+/// Times of at least this many units since 1970 are microseconds; as milliseconds, this would be the year 5138.
 const FIRST_MICROS: i64 = 100_000_000_000_000;
 
 /// Reads the responses. They do not contain the symbol: it is the file's name up to the first `-`.

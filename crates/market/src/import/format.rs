@@ -44,8 +44,7 @@ pub struct Hints {
 }
 
 impl Hints {
-    /// The symbol of rows that name none, from a file of this name. `None` if the name is not a symbol
-    /// either.
+    /// The symbol of rows that name none, from a file of this name. `None` if the name is not a symbol either.
     #[must_use]
     pub fn symbol_of(&self, source: &Source) -> Option<Symbol> {
         if let Some(symbol) = &self.symbol {

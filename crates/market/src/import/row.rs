@@ -86,8 +86,7 @@ pub enum Basis {
     /// The shares of its own day: prices as traded.
     #[default]
     AsTraded,
-    /// The shares of the day when the file was created: prices divided and volumes multiplied by every split
-    /// since.
+    /// The shares of the day when the file was created: prices divided and volumes multiplied by every split since.
     SplitAdjusted,
 }
 

@@ -116,8 +116,7 @@ fn a_split_is_in_effect_from_its_open() {
     assert_eq!(bars[0].volume, Quantity::from(32_696_800));
 }
 
-// Goal: volumes are in the shares of their day, on a split's ex-date too, and Google's are not in the shares
-// of 2014.
+// Goal: volumes are in the shares of their day, on a split's ex-date too, and Google's are not in the shares of 2014.
 #[test]
 fn volumes_are_in_the_shares_of_the_day() {
     let dataset = bundled();

@@ -63,8 +63,7 @@ async fn pages_follow_one_another_and_are_asked_for_once() {
     assert!(more[0].ask.as_ref().expect("asks").contains(&format!("startTime={}", JUNE + 3000 * MINUTE)));
 }
 
-// Goal: a download that is killed while it waits keeps its responses, leaves no partial file, and resumes
-// after them.
+// Goal: a download that is killed while it waits keeps its responses, leaves no partial file, and resumes after them.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_download_goes_on_where_it_was() {
     let pages = [json(klines(JUNE, 1000, MINUTE)), json(klines(JUNE + 1000 * MINUTE, 1000, MINUTE)).held()];

@@ -126,8 +126,7 @@ async fn nulls_are_left_out() {
     assert_eq!(refused, ["$.chart.result[0].timestamp[2]: `low` is null"]);
 }
 
-// Goal: the bar of a day that was not over has only its open and is requested again; one of a completed day
-// is not.
+// Goal: the bar of a day that was not over has only its open and is requested again; one of a completed day is not.
 #[tokio::test]
 async fn a_day_that_is_not_over_gives_its_open_alone() {
     let days = [("2024-06-13", value!(214.2)), ("2024-06-14", value!(213.8))];

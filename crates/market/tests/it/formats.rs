@@ -248,8 +248,7 @@ const MERGED: &str = concat!(
     "\n",
 );
 
-// Goal: in AI-Trader's file, whose newest bars have only an open, that open is today's, and there is nothing
-// more.
+// Goal: in AI-Trader's file, whose newest bars have only an open, that open is today's, and there is nothing more.
 #[test]
 fn merged_jsonl_ends_with_the_open_alone() {
     let dataset = strict(&files(&[("merged.jsonl", MERGED)]), &options("x")).expect("it").dataset;

@@ -14,8 +14,7 @@ fn names(catalogue: &Catalogue) -> Vec<String> {
     catalogue.list().expect("lists").into_iter().map(|one| one.name).collect()
 }
 
-// Goal: a dataset stored by one catalogue is found by another, open or not, by name and by hash, with its
-// market.
+// Goal: a dataset stored by one catalogue is found by another, open or not, by name and by hash, with its market.
 #[test]
 fn what_is_kept_is_found_by_others() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -32,8 +31,7 @@ fn what_is_kept_is_found_by_others() {
     assert_eq!(two.verify("mine").expect("whole").hash, made.hash());
 }
 
-// Goal: storing the same dataset again is not an error; other content requires `replace`, and the old content
-// stays.
+// Goal: storing the same dataset again is not an error; other content requires `replace`, and the old content stays.
 #[test]
 fn a_name_is_replaced_only_on_request_and_nothing_is_lost() {
     let dir = tempfile::tempdir().expect("a directory");

@@ -72,8 +72,7 @@ fn everything(seed: u32, count: u32) -> Vec<(String, String)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    // Goal: the order of files and rows has no effect; exported in any format and imported, it is the same
-    // dataset.
+    // Goal: the order of files and rows has no effect; exported in any format and imported, it is the same dataset.
     #[test]
     fn order_and_form_do_not_show(seed in 1..900_u32, count in 3..210_u32, turn in 0..6_usize, form in 0..3_usize) {
         let mut texts = everything(seed, count);

@@ -38,8 +38,7 @@ pub(crate) const THOUGHTS: u64 = 10;
 /// Sessions written concurrently.
 const SIDE_BY_SIDE: usize = 64;
 
-/// The trading days of each job: a thousand, or fewer if `BENCH_MESSAGES` requests less than a million
-/// messages.
+/// The trading days of each job: a thousand, or fewer if `BENCH_MESSAGES` requests less than a million messages.
 pub(crate) fn days() -> u64 {
     let wanted = std::env::var("BENCH_MESSAGES").ok().and_then(|count| count.parse::<u64>().ok());
     (wanted.unwrap_or(1_000_000) / (JOBS * AGENTS * OF_A_SESSION)).clamp(20, 1_000)

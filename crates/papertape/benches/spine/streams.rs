@@ -71,8 +71,7 @@ async fn measure(clients: usize) -> (Series, f64, f64) {
     let (start, end) = (jiff::civil::date(2012, 10, 1), jiff::civil::date(2012, 10, 3));
     let (job, _) = product::queue(&app, product::request("whole", &["watched".to_owned()], start, end)).await;
 
-    // Every client is connected before the job starts: it has received the first event, which reports the
-    // queued job.
+    // Every client is connected before the job starts: it has received the first event, which reports the queued job.
     let (ready, mut all_ready) = watch::channel(0_usize);
     let reading = listen(address, &job, clients, ready);
     all_ready.wait_for(|count| *count == clients).await.expect("they listen");

@@ -30,8 +30,7 @@ pub struct Asked {
     pub session: Option<String>,
     /// The plan that the conversation is about from now on; `None`: unchanged.
     pub plan: Option<i64>,
-    /// Additional context for the model: what the user's page displays. Its `confirm` names what is
-    /// confirmed.
+    /// Additional context for the model: what the user's page displays. Its `confirm` names what is confirmed.
     pub context: Map<String, Value>,
     /// The language of a new conversation, for messages that do not reveal one; `None`: the message's
     /// language, else Chinese.

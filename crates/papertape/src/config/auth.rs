@@ -9,8 +9,7 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AuthConfig {
-    /// The tokens that grant access; none: anyone who can reach the server, which must then listen on
-    /// loopback only.
+    /// The tokens that grant access; none: anyone who can reach the server, which must then listen on loopback only.
     pub tokens: Vec<AccessToken>,
     /// Hours after which a browser must log in again.
     pub session_hours: u32,

@@ -1,7 +1,6 @@
 //! Checks the installation: the same checks for the command line and the server's pages.
 //!
-//! Nothing is created or changed. Keys are looked up, sent to their providers to list the models, and never
-//! shown.
+//! Nothing is created or changed. Keys are looked up, sent to their providers to list the models, and never shown.
 
 mod data;
 mod models;

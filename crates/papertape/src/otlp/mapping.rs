@@ -120,8 +120,7 @@ fn times(step: &StepView) -> (Timestamp, Timestamp) {
     (step.started_at, step.ended_at.unwrap_or(step.started_at))
 }
 
-/// Why a step failed: the broker's code of a rejected order, the kind of a failed call, else how the step
-/// ended.
+/// Why a step failed: the broker's code of a rejected order, the kind of a failed call, else how the step ended.
 fn failure(facts: &StepFacts) -> Option<String> {
     let code = |name: &str| facts.outcome.as_ref().and_then(|outcome| outcome[name].as_str());
     let ended = match facts.step.state {

@@ -42,8 +42,7 @@ pub async fn read(app: &App, job: &str, after: Option<i64>) -> Result<Option<Str
     if has_ended && after == Some(tail.newest) {
         return Ok(None);
     }
-    // The channel subscribes before it reads, and continues from this cursor, so later commits are not
-    // missed.
+    // The channel subscribes before it reads, and continues from this cursor, so later commits are not missed.
     let channel = app.streams.channels.join(app, &app.streams, &id, &tail);
     let mut first = RETRY.as_bytes().to_vec();
     // A number beyond the newest event comes from another database, such as one before a restore: the client
