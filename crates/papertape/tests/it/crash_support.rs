@@ -273,7 +273,7 @@ pub(crate) async fn open(place: &Place, server: &str, notes: &Path) -> App {
     app
 }
 
-/// Two agents over so many days.
+/// Two agents over this many days.
 pub(crate) fn request(days: i8) -> Request {
     Request {
         start_date: Some(FIRST),
@@ -368,7 +368,7 @@ pub(crate) async fn steps(store: &Store, job: &JobId, agent: &str, date: Date) -
     }
 }
 
-/// All steps of a job over so many days.
+/// All steps of a job over this many days.
 pub(crate) async fn all_steps(store: &Store, job: &JobId, days: i8) -> Vec<StepView> {
     let mut all = Vec::new();
     for name in AGENTS {
