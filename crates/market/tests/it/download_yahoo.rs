@@ -1,4 +1,4 @@
-//! Yahoo's charts: as-traded prices out of split-adjusted ones, nulls, unfinished days, refusals.
+//! Yahoo's charts: as-traded prices from split-adjusted ones, nulls, incomplete days, errors.
 
 use crate::download_support::{Stage, bars, json, plain, read, rows};
 use papertape_core::ledger::CorporateActionKind;
@@ -12,8 +12,7 @@ fn second(instant: &str) -> i64 {
     instant.parse::<jiff::Timestamp>().expect("is an instant").as_second()
 }
 
-/// A chart of these days' bars, opened at 09:30 in New York in summer; a price of `null` is an empty
-/// day.
+/// A chart of bars on these days, opening at 09:30 in New York in summer; a price of `null` is an empty day.
 fn chart(days: &[(&str, Value)], events: Value, last_trade: &str) -> Value {
     let times: Vec<i64> = days.iter().map(|(day, _)| second(&format!("{day}T13:30:00Z"))).collect();
     let prices: Vec<Value> = days.iter().map(|(_, price)| price.clone()).collect();
@@ -58,8 +57,8 @@ fn bars_of(rows: &[Result<Row, String>]) -> Vec<&BarRow> {
         .collect()
 }
 
-// Goal: prices, volumes and dividends come out as they were on their day, by the splits that the
-// answer itself has, those after the days ordered included; the adjusted close plays no part.
+// Goal: prices, volumes and dividends are restored to those of their day, using the splits in the response
+// itself, including those after the requested days; the adjusted close is ignored.
 #[tokio::test]
 async fn prices_are_turned_back_into_those_that_were_traded() {
     let days = [
@@ -73,7 +72,7 @@ async fn prices_are_turned_back_into_those_that_were_traded() {
         Stage::new(SourceName::Yahoo, NOW, [json(chart(&days, splits(), "2024-06-13T20:00:01Z"))]).await;
     let report = stage.run(&bars(&["AAPL"], "2012-08-01", "2012-08-31", "1d")).await;
     assert!(report.is_complete(), "{report:?}");
-    // Until now, and not until the end of the order: later splits have to be among the events.
+    // Until now, not until the end of the requested days: later splits must be among the events.
     let (from, until) = (second("2012-07-31T00:00:00Z"), second(NOW));
     let asked =
         format!("/v8/finance/chart/AAPL?period1={from}&period2={until}&interval=1d&events=div%2Csplit");
@@ -101,7 +100,7 @@ async fn prices_are_turned_back_into_those_that_were_traded() {
     assert_eq!(actions, ["2014-06-09 split 7", "2020-08-31 split 4", "2012-08-09 dividend 2.65"]);
 }
 
-// Goal: a saved answer that ends before its symbol's last trade cannot know later splits, and does not
+// Goal: a stored response that ends before its symbol's last trade cannot know later splits, and does not
 // claim that its prices are as traded.
 #[test]
 fn an_answer_that_ends_early_does_not_claim_to_know_every_split() {
@@ -111,8 +110,8 @@ fn an_answer_that_ends_early_does_not_claim_to_know_every_split() {
     assert_eq!(bars_of(&rows)[0].basis, Basis::SplitAdjusted);
 }
 
-// Goal: empty days are left out and told, a row with a hole is refused with its place, and a second
-// bar of a day too.
+// Goal: empty days are left out and reported, and a row with a missing value and a second bar of a day are
+// rejected with their locations.
 #[tokio::test]
 async fn nulls_are_left_out() {
     let days = [("2024-06-11", value!(207.1)), ("2024-06-12", Value::Null), ("2024-06-13", value!(214.2))];
@@ -127,8 +126,7 @@ async fn nulls_are_left_out() {
     assert_eq!(refused, ["$.chart.result[0].timestamp[2]: `low` is null"]);
 }
 
-// Goal: the bar of a day that was not over gives its open alone and is asked for again; one of a day
-// that was over does not.
+// Goal: the bar of a day that was not over has only its open and is requested again; one of a completed day is not.
 #[tokio::test]
 async fn a_day_that_is_not_over_gives_its_open_alone() {
     let days = [("2024-06-13", value!(214.2)), ("2024-06-14", value!(213.8))];
@@ -151,8 +149,8 @@ async fn a_day_that_is_not_over_gives_its_open_alone() {
     assert_eq!(stage.run(&order).await.asked, 0);
 }
 
-// Goal: its refusals are told apart: no such symbol, too many requests in plain text, days before a
-// symbol's first, and an answer of no known form.
+// Goal: its errors are told apart: an unknown symbol, too many requests in plain text, days before a symbol's
+// first, and a response in an unknown format.
 #[tokio::test]
 async fn refusals_are_told_apart() {
     let error = |status: u16, code: &str, said: &str| {

@@ -1,4 +1,4 @@
-//! The product as a whole, put together as the binary does it.
+//! The product as a whole, composed as in the binary.
 
 mod access;
 mod account_days;
@@ -84,7 +84,7 @@ mod results_kept;
 mod rules_fixtures;
 mod worker_processes;
 
-/// A config whose runs cost nothing: what the tests of this crate run by, but where they are about costs.
+/// A config whose runs have no trading costs: the default of this crate's tests, except those about costs.
 fn frictionless() -> papertape::config::Config {
     let mut config = papertape::config::Config::default();
     config.simulation.costs = papertape_core::broker::CostModel::Frictionless;
