@@ -28,7 +28,7 @@ print(sorted(t)[0] * 1e3, sorted(t)[7] * 1e3)
 ";
 
 fn main() {
-    // Asked what tests there are, as by a test runner: none.
+    // A test runner lists the tests: there are none.
     if std::env::args().any(|argument| argument == "--list") {
         return;
     }

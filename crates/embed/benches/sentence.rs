@@ -23,7 +23,7 @@ struct Expected {
 }
 
 fn main() {
-    // Asked what tests there are, as by a test runner: none.
+    // A test runner lists the tests: there are none.
     if std::env::args().any(|argument| argument == "--list") {
         return;
     }

@@ -39,7 +39,7 @@ impl Store {
     /// workers of other processes may be alive, it does nothing. The answer is how many there were.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn end_leases(&self) -> Result<u64, StoreError> {
         if matches!(self.engine(), Engine::Postgres(_)) {
             return Ok(0);

@@ -39,7 +39,7 @@ impl Store {
     /// nobody has this cookie.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn login(&self, cookie: &str, now: Timestamp) -> Result<Option<String>, StoreError> {
         let cookie = cookie.to_owned();
         self.read(move |db| {
@@ -56,7 +56,7 @@ impl Store {
     /// Ends a login. One that is not there is none.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn end_login(&self, cookie: &str) -> Result<(), StoreError> {
         let cookie = cookie.to_owned();
         self.write(move |db| {

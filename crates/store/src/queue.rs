@@ -159,7 +159,7 @@ impl Store {
     /// `false` where the job is not there, is running, or has another fingerprint.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn reconfigure(
         &self,
         job: &JobId,

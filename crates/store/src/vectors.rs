@@ -46,7 +46,7 @@ impl Store {
     /// How many vectors of the model there are.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn count_vectors(&self, model: &str) -> Result<usize, StoreError> {
         let model = Arc::new(model.to_owned());
         self.read(move |db| {
@@ -64,7 +64,7 @@ impl Store {
     /// Vectors of the model whose ids come after `after`, in the order of their ids, `most` of them.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn vectors_after(
         &self,
         model: &str,
@@ -91,7 +91,7 @@ impl Store {
     /// The ids of the reflections that the filter leaves, its words left out; the newest exit first.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn trade_ids(&self, filter: &TradeFilter) -> Result<Vec<i64>, StoreError> {
         let filter = Arc::new(filter.clone());
         self.read(move |db| {
@@ -105,7 +105,7 @@ impl Store {
     /// there, with no ids.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn trade_ids_by_word(
         &self,
         filter: &TradeFilter,
@@ -129,7 +129,7 @@ impl Store {
     /// The reflections of these ids, in the order of the ids; those that are gone are absent.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn trades_by_id(&self, ids: &[i64]) -> Result<Vec<Remembered<ReflectionRow>>, StoreError> {
         let ids = Arc::new(ids.to_vec());
         self.read(move |db| {
@@ -159,7 +159,7 @@ impl Store {
     /// Reflections without a vector of the model, by their ids after `after`, `most` of them.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn trades_without_vector(
         &self,
         filter: &MemoryFilter,

@@ -44,7 +44,7 @@ impl Store {
     /// What [`Self::delete_job`] would do, without doing it: [`Deletion::Deleted`] names the jobs, with 0 texts.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn deletion_of(&self, job: &JobId, with_dependents: bool) -> Result<Deletion, StoreError> {
         let id = job.clone();
         self.read(move |db| {
@@ -66,7 +66,7 @@ impl Store {
     /// Jobs that it had replaced count again. Streams of it end.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn delete_job(&self, job: &JobId, with_dependents: bool) -> Result<Deletion, StoreError> {
         let id = Arc::new(job.clone());
         let done = self

@@ -26,7 +26,7 @@ pub struct Bench {
 /// Runs the benchmarks that the command line names, or all of them where it names none.
 pub fn main(benches: &[Bench]) {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // Asked what tests there are, as by a test runner: none.
+    // A test runner lists the tests: there are none.
     if arguments.iter().any(|argument| argument == "--list") {
         return;
     }
