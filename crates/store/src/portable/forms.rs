@@ -4,7 +4,7 @@
 //! |---|---|
 //! | 0 | `plan_job_index` with job and plan IDs, optionally type and status; no log |
 //! | 1 | `plan_action_logs`, times as ISO 8601 text in any zone; index with `job_type` and `status` |
-//! | 2 | times as RFC 3339 in UTC; the log counts `redactions`, the index counts rows and names the source database of each job |
+//! | 2 | times as RFC 3339 in UTC; log with `redactions`; index with row counts and each job's source database |
 
 use crate::error::StoreError;
 use papertape_core::time::Timestamp;
