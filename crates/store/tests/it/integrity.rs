@@ -311,8 +311,7 @@ fn behind(path: &Path) -> Connection {
     db
 }
 
-/// Copies the database, edits the copy, and returns what `verify` finds there; `None` if there is nothing to
-/// edit.
+/// Edits a copy of the database and returns what `verify` finds there; `None` if there is nothing to edit.
 async fn after(original: &Path, edit: impl FnOnce(&Connection) -> bool) -> Option<Option<Broken>> {
     let dir = tempfile::tempdir().expect("makes a directory");
     let copy = dir.path().join("tape.db");
