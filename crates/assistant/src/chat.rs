@@ -50,7 +50,7 @@ pub struct Answer {
 /// Replies to the message for which the job was created.
 ///
 /// # Errors
-/// A stop; the inner error says why there is no message to reply to.
+/// Returns a stop if the session must stop; the inner error says why there is no message to reply to.
 pub async fn answer(
     ctx: &mut Ctx,
     job: &JobId,

@@ -89,7 +89,7 @@ struct Node {
 /// Decomposes a plan.
 ///
 /// # Errors
-/// A stop; the inner error says why there is nothing to decompose.
+/// Returns a stop if the session must stop; the inner error says why there is nothing to decompose.
 pub async fn decompose(
     ctx: &mut Ctx,
     what: &Decompose,

@@ -18,7 +18,7 @@ pub(crate) type Doomed = Result<String, String>;
 /// on the tape, so that the question stays the same.
 ///
 /// # Errors
-/// A stop.
+/// Returns a stop if the session must stop.
 pub(crate) async fn read(
     ctx: &mut Ctx,
     actions: &[Asked],

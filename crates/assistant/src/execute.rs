@@ -71,7 +71,7 @@ type Awaited = Shared<oneshot::Receiver<Outcome>>;
 /// Executes a plan.
 ///
 /// # Errors
-/// A stop; the inner error says why there is nothing to execute.
+/// Returns a stop if the session must stop; the inner error says why there is nothing to execute.
 pub async fn execute(
     ctx: &mut Ctx,
     what: &Execute,

@@ -79,7 +79,7 @@ impl Limits {
     /// Checks that the limits are within the allowed ranges.
     ///
     /// # Errors
-    /// The field, and a message.
+    /// Returns the field, and a message.
     pub fn check(&self) -> Result<(), (&'static str, Fault)> {
         let fields = [
             ("max_depth", self.max_depth, 4),

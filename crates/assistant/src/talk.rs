@@ -149,7 +149,7 @@ pub struct Held {
 /// Runs a conversation.
 ///
 /// # Errors
-/// A stop.
+/// Returns a stop if the session must stop.
 pub async fn hold(ctx: &mut Ctx, mut talk: Talk<'_>) -> Result<Held, Stop> {
     let mut held = Held {
         ended: Ended::OutOfRounds,
@@ -198,7 +198,7 @@ pub async fn hold(ctx: &mut Ctx, mut talk: Talk<'_>) -> Result<Held, Stop> {
 /// Executes confirmed actions, one after the other.
 ///
 /// # Errors
-/// A stop.
+/// Returns a stop if the session must stop.
 pub async fn confirmed(
     ctx: &mut Ctx,
     about: &mut About,

@@ -16,7 +16,7 @@ use serde_json::Value;
 /// Adds a row to a job's log, redacted. The only way to do so. Returns its number.
 ///
 /// # Errors
-/// The record's. On error, the caller must not do what the row announces.
+/// Returns an error if the record fails; the caller must then not do what the row announces.
 pub async fn append_action_log(
     services: &Services,
     lease: &Lease,

@@ -108,7 +108,7 @@ pub fn is_assistants(kind: &str) -> bool {
 /// has started are canceled too, and it is canceled once they have stopped.
 ///
 /// # Errors
-/// The record's.
+/// Returns an error if the record fails.
 pub fn cancel<'a>(
     services: &'a Services,
     job: &'a JobId,
@@ -154,7 +154,7 @@ pub(crate) async fn cancel_started(services: &Services, job: &JobRow) -> Result<
 /// shutdown came first; the next worker of the job then continues.
 ///
 /// # Errors
-/// The record's.
+/// Returns an error if the record fails.
 pub(crate) async fn stop_started(
     services: &Services,
     job: &JobRow,

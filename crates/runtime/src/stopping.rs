@@ -67,7 +67,7 @@ impl StopSignal {
     /// Returns an error if a stop was signaled.
     ///
     /// # Errors
-    /// The stop.
+    /// Returns the stop.
     pub fn check(&self) -> Result<(), Stop> {
         self.reason().map_or(Ok(()), |reason| Err(reason.into()))
     }

@@ -75,7 +75,7 @@ impl Worker {
     /// has it.
     ///
     /// # Errors
-    /// The record's.
+    /// Returns an error if the record fails.
     pub async fn run_job(
         &self,
         job: &JobId,

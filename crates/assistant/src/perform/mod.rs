@@ -134,7 +134,7 @@ impl Performer<'_> {
     /// failed, another one is started. Otherwise, whatever it has started is reused.
     ///
     /// # Errors
-    /// Why it failed. Retrying a failure of the kind [`FailureKind::BadRequest`] is pointless.
+    /// Returns why it failed. Retrying a failure of the kind [`FailureKind::BadRequest`] is pointless.
     pub async fn perform(
         &self,
         path: &StepPath,

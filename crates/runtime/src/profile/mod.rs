@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 /// Requests and outcomes of steps, by the hashes of these documents; those not in the record are left out.
 ///
 /// # Errors
-/// The record's.
+/// Returns an error if the record fails.
 pub async fn documents(
     record: &dyn Record,
     hashes: Vec<ContentHash>,

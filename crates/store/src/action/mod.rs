@@ -157,7 +157,7 @@ pub(crate) async fn still_open(db: &mut dyn Db, job: &JobId) -> Result<Vec<Actio
     Ok(action::still_open(read::all(db, job).await?))
 }
 
-/// Ends the open rows of a cancelled job without a worker: each gets a closing row.
+/// Ends the open rows of a canceled job without a worker: each gets a closing row.
 pub(crate) async fn close(
     db: &mut dyn Db,
     fence: &mut Fence,

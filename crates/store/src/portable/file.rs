@@ -341,7 +341,7 @@ fn read_row(row: &Row<'_>) -> Result<ActionRow, StoreError> {
         name: row.get(7)?,
         status: status.parse().map_err(wrong)?,
         message: row.get(9)?,
-        // Anything that is not JSON is kept as plain text.
+        // Anything that is not JSON is read as plain text.
         details: details.map(|text| serde_json::from_str(&text).unwrap_or_else(|_| text.into())),
     };
     Ok(ActionRow {

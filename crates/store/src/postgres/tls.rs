@@ -1,7 +1,7 @@
 //! TLS to PostgreSQL, with rustls, and the URL parameters that configure it.
 //!
 //! The certificate and the host name are always verified: `require` is as strict here as `verify-full`, because
-//! encryption to an unverified server protects against nobody.
+//! encryption without verification does not stop an attacker who impersonates the server.
 
 use crate::error::StoreError;
 use rustls::pki_types::pem::PemObject as _;

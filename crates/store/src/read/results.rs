@@ -241,7 +241,7 @@ const SESSIONS: &str = "SELECT s.id, s.job_id, s.date, s.model, s.status, s.erro
     FROM trading_sessions s WHERE 1 = 1";
 
 async fn newest_analysis(db: &mut dyn Db, filter: &AnalysisFilter) -> Result<Option<SessionId>, StoreError> {
-    // A closed session says what it analyzed; for one left open by a stopped job, use its config.
+    // A closed session records what it analyzed; for one left open by a stopped job, use the job's config.
     let (analysed, left) = match db.backend() {
         Backend::Sqlite => (
             "EXISTS (SELECT 1 FROM json_each(s.metadata, '$.by_symbol') WHERE key = ?)",

@@ -46,7 +46,7 @@ pub struct ShownFilter {
 /// Whether a read contains the datum.
 pub type Shows = Arc<dyn Fn(&ExposureRow) -> bool + Send + Sync>;
 
-/// Filter for one memory.
+/// Filter for sessions that recalled one memory.
 #[derive(Clone, Debug)]
 pub struct GivenFilter {
     /// What kind.
