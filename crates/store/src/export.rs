@@ -1,4 +1,4 @@
-//! A job as lines for comparison: two runs are equal if and only if their lines are. One canonical JSON object
+//! A job as lines for comparison: two runs are equal if their lines are. One canonical JSON object
 //! per line, sorted by agent, day and path, so that `diff` shows where two runs diverge.
 //!
 //! Left out is everything that may differ between equal runs: IDs, the order of commits, chain hashes, attempts,

@@ -40,7 +40,7 @@ pub struct DayCounts {
     pub completed: u64,
     /// Ended with an error.
     pub failed: u64,
-    /// Not run: completed in another job, or not applicable.
+    /// Not to be run.
     pub skipped: u64,
 }
 
