@@ -1,4 +1,4 @@
-//! What one agent's day is run with: the same for a live run and for a replay.
+//! The inputs of one agent's day: the same for a live run and a replay.
 
 use crate::branch::changes_on;
 use crate::config::{Imported, SimulationConfig};
@@ -16,12 +16,12 @@ use papertape_core::tape::Stop;
 use papertape_core::time::Date;
 use std::collections::BTreeMap;
 
-/// An agent on a day, as the job's branch has it.
+/// An agent on a day, with the branch's changes.
 pub(crate) struct AgentDay {
     agent: AgentConfig,
     changes: Vec<Change>,
     house_versions: BTreeMap<ModelName, u32>,
-    /// What may be traded of what is listed at the day's open.
+    /// The tradable instruments that are listed at the day's open.
     symbols: Listed,
     graph: Graph,
     recorded: Option<(RecordedDay, ModelName)>,
@@ -29,7 +29,7 @@ pub(crate) struct AgentDay {
 
 impl AgentDay {
     /// # Errors
-    /// The log of an imported day that is not in the record, or cannot be read.
+    /// Returns an error if the log of an imported day is missing from the record or cannot be read.
     pub(crate) async fn of(
         services: &Services,
         config: &SimulationConfig,
@@ -51,13 +51,13 @@ impl AgentDay {
         let models = models.chain(recorded.iter().map(|(_, writer)| writer.clone()));
         let versioned = |model: ModelName| Some((model.clone(), services.models.house_version(&model)?));
         let house_versions = models.filter_map(versioned).collect();
-        // What holds from the day's first node on is what the agent is.
+        // Changes from the day's first node on define the agent itself.
         let from_start = |change: &&Change| change.at == graph.start();
         let agent = changes.iter().rev().find(from_start).map_or(own, |change| &change.agent).clone();
         Ok(Self { agent, changes, house_versions, symbols, graph, recorded })
     }
 
-    /// The agent as it is when the day begins.
+    /// The agent at the start of the day.
     pub(crate) fn agent(&self) -> &AgentConfig {
         &self.agent
     }
@@ -90,7 +90,7 @@ impl AgentDay {
     }
 }
 
-/// What an imported agent said and did on a day; nothing where its logs have no such day.
+/// What an imported agent said and did on a day; empty if its logs do not have the day.
 async fn recorded_day(
     record: &dyn Record,
     imported: &Imported,

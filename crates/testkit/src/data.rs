@@ -11,17 +11,17 @@ use papertape_core::time::{Date, Timestamp, parse_date};
 use rust_decimal::Decimal;
 use std::time::Duration;
 
-/// Builds a small dataset of US hours: days are consecutive dates, weekends among them.
+/// Builds a small dataset with US trading hours: days are consecutive dates, including weekends.
 pub struct SmallData {
     builder: DatasetBuilder,
     days: Vec<TradingDay>,
 }
 
 impl SmallData {
-    /// A dataset whose days begin on this date (`YYYY-MM-DD`).
+    /// A dataset whose days start on this date (`YYYY-MM-DD`).
     ///
     /// # Panics
-    /// On what is no date.
+    /// Panics if the date is invalid.
     #[must_use]
     pub fn new(first: &str, days: usize) -> Self {
         let mut builder = DatasetBuilder::new("small", TradingHours::US_ZONE);
@@ -40,16 +40,16 @@ impl SmallData {
     /// Adds a symbol with (open, high, low, close) of each day, from the first day on.
     ///
     /// # Panics
-    /// On an impossible bar.
+    /// Panics on an invalid bar.
     #[must_use]
     pub fn symbol(self, symbol: &str, bars: &[[&str; 4]]) -> Self {
         self.symbol_from(symbol, 0, bars)
     }
 
-    /// The same for a symbol whose first bar is that of the nth day, from 0.
+    /// The same for a symbol whose first bar is on the nth day, from 0.
     ///
     /// # Panics
-    /// On an impossible bar.
+    /// Panics on an invalid bar.
     #[must_use]
     pub fn symbol_from(mut self, symbol: &str, first: usize, bars: &[[&str; 4]]) -> Self {
         let symbol = Symbol::new(symbol);
@@ -67,10 +67,10 @@ impl SmallData {
         self
     }
 
-    /// Adds bars of an hour (open, high, low, close) to the nth day, from 0, from its open on.
+    /// Adds hourly bars (open, high, low, close) to the nth day, from 0, starting at its open.
     ///
     /// # Panics
-    /// On an impossible bar.
+    /// Panics on an invalid bar.
     #[must_use]
     pub fn hours(mut self, symbol: &str, day: usize, bars: &[[&str; 4]]) -> Self {
         let hour = Interval::of_minutes(60).expect("an interval");
@@ -85,7 +85,7 @@ impl SmallData {
         self
     }
 
-    /// Adds a dividend of so much a share on the nth day, from 0.
+    /// Adds a dividend of this amount per share on the nth day, from 0.
     #[must_use]
     pub fn dividend(self, symbol: &str, day: usize, amount: &str) -> Self {
         self.action(symbol, day, CorporateActionKind::Dividend { amount: price(amount) })
@@ -100,7 +100,7 @@ impl SmallData {
     /// Adds a headline about a symbol, published at this instant.
     ///
     /// # Panics
-    /// On what cannot be added.
+    /// Panics if it cannot be added.
     #[must_use]
     pub fn news(mut self, symbol: &str, at: Timestamp, headline: &str) -> Self {
         let news = News {
@@ -130,7 +130,7 @@ impl SmallData {
     /// The dataset.
     ///
     /// # Panics
-    /// On impossible rows.
+    /// Panics on invalid rows.
     #[must_use]
     pub fn build(self) -> Dataset {
         self.builder.build().expect("possible rows")

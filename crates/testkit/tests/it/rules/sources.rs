@@ -1,13 +1,13 @@
-//! Rust files are pages that can be read, and tests that can be trusted.
+//! Rust files are short enough to read, and tests can be trusted.
 
 use super::{hold, repo};
 
-/// The longest file, in lines.
+/// Max lines of a file.
 const LONGEST: usize = 500;
-/// The longest file of tests, and of what a program wrote.
+/// Max lines of a test file or a generated file.
 const LONGEST_TEST: usize = 800;
 
-/// The part of a Rust file that is compiled for tests alone, with the lines before it left blank.
+/// The part of a Rust file that is compiled only for tests, with the lines before it blanked.
 fn tests_of(file: &repo::TextFile) -> String {
     if file.is_test() {
         return file.text.clone();
@@ -20,7 +20,7 @@ fn tests_of(file: &repo::TextFile) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A call of something named `sleep`: not the definition, and not a fake clock's method.
+/// A call of something named `sleep`: not its definition, and not a fake clock's method.
 fn calls_sleep(line: &str) -> bool {
     line.match_indices(concat!("sle", "ep(")).any(|(at, _)| {
         let before = &line[..at];
