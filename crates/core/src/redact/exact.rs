@@ -33,7 +33,8 @@ pub(super) struct Exact {
 #[derive(Clone)]
 struct Form {
     label: usize,
-    /// Boundary base64 characters that encode bits of the secret and of the bytes next to it.
+    /// Whether a match takes in the base64 characters next to it, which encode bits of both the secret and
+    /// its neighbor.
     widen_left: bool,
     widen_right: bool,
 }

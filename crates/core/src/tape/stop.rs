@@ -111,7 +111,7 @@ fn neighbourhood(left: &str, right: &str) -> (String, String) {
     }
 }
 
-/// At most `SHOWN_CHARS` characters starting at `from`, with marks where text is left out.
+/// A bounded number of characters starting at `from`, with marks where text is left out.
 fn cut(text: &str, from: usize) -> String {
     let at = |n: usize| text.char_indices().nth(n).map(|(at, _)| at);
     let start = at(from).unwrap_or(text.len());
