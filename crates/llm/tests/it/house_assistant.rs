@@ -94,9 +94,8 @@ fn backtests_are_understood() {
     );
 }
 
-/// Goal: the whole request proceeds step by step with the results, the days of the "why" are not taken as the run's,
-/// and the answer states what was understood, then the metrics, the decisions, the theses and the reflections with
-/// their days.
+/// Goal: the whole request proceeds step by step with the results, the days of the "why" are not the run's, and the
+/// answer states what was understood, then the metrics, decisions, theses and reflections with their days.
 #[test]
 fn a_request_goes_on_by_its_results() {
     let words = "Backtest the cautious desk on IBM and AAPL for the autumn of 2012, compare it with buy and hold, and tell me why it lost in November";
