@@ -150,8 +150,7 @@ fn name_around(text: &str, hint: Range<usize>) -> Option<Name<'_>> {
         while end < bytes.len() && end - hint.end < MAX_NAME && in_name(bytes[end]) {
             end += 1;
         }
-        // `
-        // api_key`: the letter is part of the escape.
+        // `\napi_key`: the letter is part of the escape.
         if start > 0 && bytes[start - 1] == b'\\' && b"nrtbf".contains(&bytes[start]) && start < hint.start {
             start += 1;
         }

@@ -3,8 +3,8 @@
 //! the text with its letters restored.
 //!
 //! JSON inside JSON doubles the backslashes. A run of them counts as one, so a single pass restores the
-//! letters at every depth. What JSON itself writes with a backslash (`\"`, `
-//! `) keeps its backslashes, because the rules read quotes by their depth.
+//! letters at every depth. What JSON itself writes with a backslash (`\"`, `\n`) keeps its backslashes,
+//! because the rules read quotes by their depth.
 
 use super::view::View;
 

@@ -18,8 +18,7 @@ const MIN_WORDS: usize = 12;
 /// Twelve three-letter words with spaces take 47 bytes, so steps this short hit every run, far enough from
 /// its end for a number and a word to fit.
 const STRIDE: usize = 20;
-/// Maximum bytes between two words: `",
-///   12. "`
+/// Maximum bytes between two words: `",\n  12. "`
 const MAX_GAP: usize = 12;
 
 /// Fingerprints with the word's number in the list, sorted.
@@ -255,8 +254,7 @@ fn is_gap(bytes: &[u8], at: usize, byte: u8) -> bool {
     numbering || byte.is_ascii_whitespace() || byte.is_ascii_digit() || b",)\"'\\-_|#".contains(&byte)
 }
 
-/// The position after an escape's letter: the `n` of `
-/// ` before a word is not part of it.
+/// The position after an escape's letter: the `n` of `\n` before a word is not part of it.
 fn after_escape(bytes: &[u8], at: usize) -> usize {
     let escape = at > 0 && bytes[at - 1] == b'\\';
     at + usize::from(escape && bytes.get(at).is_some_and(|byte| b"nrt".contains(byte)))

@@ -189,8 +189,7 @@ pub(super) fn has_boundary(text: &str, at: usize) -> bool {
     !before.is_some_and(|b| b.is_ascii_alphanumeric() || b == b'_') || after_escape(text, at)
 }
 
-/// `
-/// sk-…`: the letter before it is part of an escape.
+/// `\nsk-…`: the letter before it is part of an escape.
 fn after_escape(text: &str, at: usize) -> bool {
     let bytes = text.as_bytes();
     at >= 2 && bytes[at - 2] == b'\\' && b"nrt".contains(&bytes[at - 1])

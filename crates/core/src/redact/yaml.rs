@@ -1,6 +1,5 @@
 //! Values below their name, as in YAML: literal blocks (`|`), folded blocks (`>`), and a value on the next
-//! line. Line ends can be escaped (`\
-//! `), as in a text within JSON.
+//! line. Line ends can be escaped (`\\n`), as in a text within JSON.
 
 use super::span;
 use std::ops::Range;
