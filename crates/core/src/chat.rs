@@ -21,7 +21,7 @@ pub const MOST_MESSAGE_CHARS: usize = 100_000;
 /// A chat session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ChatSession {
-    /// Its id.
+    /// Its ID.
     pub id: ChatId,
     /// Its topic in a few words.
     pub title: String,
@@ -50,7 +50,7 @@ words!(Speaker { User = "user", Assistant = "assistant" });
 /// A message of a chat session.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChatMessage {
-    /// Its id.
+    /// Its ID.
     pub id: i64,
     /// The chat session.
     pub session_id: ChatId,

@@ -30,7 +30,7 @@ pub struct ActionRef {
     /// `job` or `plan`.
     #[serde(rename = "type")]
     pub what: &'static str,
-    /// Its id.
+    /// Its ID.
     pub id: String,
 }
 

@@ -53,7 +53,7 @@ impl fmt::Display for TaskId {
 /// A plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Plan {
-    /// Its id.
+    /// Its ID.
     pub id: PlanId,
     /// Its name.
     pub name: String,
@@ -100,7 +100,7 @@ words!(TaskStatus {
 /// A task of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Task {
-    /// Its id.
+    /// Its ID.
     pub id: TaskId,
     /// The plan.
     pub plan_id: PlanId,

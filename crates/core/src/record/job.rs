@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 
-/// A session's row id in `trading_sessions`.
+/// A session's row ID in `trading_sessions`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SessionId(pub i64);
@@ -100,7 +100,7 @@ pub const ONE_A_PLAN: [&str; 2] = [PLAN_DECOMPOSE, PLAN_EXECUTE];
 /// A job to enqueue.
 #[derive(Clone, Debug)]
 pub struct NewJob {
-    /// Its id.
+    /// Its ID.
     pub id: JobId,
     /// `simulate`, `profile`, `chat_action`, `plan_decompose` or `plan_execute`.
     pub kind: String,
@@ -173,7 +173,7 @@ pub struct Continuation {
 /// A job as stored in the queue.
 #[derive(Clone, Debug)]
 pub struct JobRow {
-    /// Its id.
+    /// Its ID.
     pub id: JobId,
     /// Its kind.
     pub kind: String,

@@ -28,7 +28,7 @@ pub struct NewSession {
 /// A session that was found or created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenedSession {
-    /// Its id.
+    /// Its ID.
     pub id: SessionId,
     /// How it ended, which means that its tape is complete; `None` while it has not.
     pub ended: Option<DayStatus>,
