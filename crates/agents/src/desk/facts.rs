@@ -1,4 +1,4 @@
-//! What of the account and the market a desk's prompts state, each as JSON on one line.
+//! The facts on the account and the market in a desk's prompts, each as JSON on one line.
 
 use super::config::DeskConfig;
 use crate::day::DayInput;
@@ -14,9 +14,9 @@ use serde_json::{Map, Value, json};
 
 /// The facts for one symbol at the open.
 pub(crate) struct Facts {
-    /// The values of a template: `symbol`, `date`, `prices`, `has_prices`.
+    /// The template values `symbol`, `date`, `prices`, `has_prices`.
     priced: Map<String, Value>,
-    /// Those and `account`, `is_empty`, `unpriced`, `orders`, `limits`, `rules`, `notices`.
+    /// The same, and `account`, `is_empty`, `unpriced`, `orders`, `limits`, `rules`, `notices`.
     whole: Map<String, Value>,
     shown_prices: Vec<Implied>,
     shown_account: Vec<Implied>,
@@ -76,11 +76,11 @@ impl Facts {
     }
 }
 
-/// The newest price, the close before it and a normal day's range, of a symbol.
+/// A symbol's latest price, the previous close and the average true range.
 fn prices(view: &MarketView<'_>, symbol: &Symbol) -> (Value, Vec<Implied>) {
     let mut shown = Vec::new();
     let mut value = json!({ "symbol": symbol, "price": null });
-    // Only a price of today can be traded at: an old one would read like one.
+    // Only today's price can be traded at; an old one would look like one.
     if let Ok(read) = view.price(symbol)
         && read.value.kind == PriceKind::TodayOpen
     {
@@ -102,7 +102,7 @@ fn prices(view: &MarketView<'_>, symbol: &Symbol) -> (Value, Vec<Implied>) {
     (value, shown)
 }
 
-/// What orders may come to: the market's rules, and the desk's own table.
+/// The limits on orders: the market's rules, and the desk's own table.
 fn limits(profile: &MarketProfile, config: &DeskConfig) -> Value {
     let own = &config.sizing;
     json!({

@@ -1,4 +1,4 @@
-//! The domain's rules, driven from the outside.
+//! The domain's rules, tested through the public API.
 
 mod action;
 mod books_costs;

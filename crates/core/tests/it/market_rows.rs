@@ -1,4 +1,4 @@
-//! Random rows for a dataset, with splits, dividends, news and figures.
+//! Random rows for a dataset, with splits, dividends, news and fundamentals.
 
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
@@ -58,7 +58,7 @@ impl Rows {
         *self.days.iter().find(|day| day.date == date).expect("a trading day")
     }
 
-    /// Keeps the rows of which every fact is known at this instant; the rule is written here anew.
+    /// Keeps the rows whose facts are all known at this instant; an independent implementation of the rule.
     pub(crate) fn keep_known(&mut self, instant: Timestamp) {
         let days = self.days.clone();
         let day = |date| *days.iter().find(|day| day.date == date).expect("a trading day");
@@ -69,7 +69,7 @@ impl Rows {
         self.days.retain(|day| day.open <= instant);
     }
 
-    /// Changes everything that is not known at this instant, and drops what lies after it.
+    /// Changes everything that is not known at this instant, and drops everything after it.
     pub(crate) fn garble_unknown(&mut self, instant: Timestamp) {
         let days = self.days.clone();
         let day = |date| *days.iter().find(|day| day.date == date).expect("a trading day");
@@ -85,7 +85,7 @@ impl Rows {
         self.keep_published(instant);
     }
 
-    /// Makes every split one by which decimals can be divided without a remainder.
+    /// Changes every split to a ratio by which decimals can be divided without a remainder.
     pub(crate) fn make_splits_even(&mut self) {
         for action in &mut self.actions {
             if let CorporateActionKind::Split { ratio } = &mut action.kind
@@ -103,8 +103,7 @@ impl Rows {
     }
 }
 
-/// Two weeks about the beginning of daylight saving time, up to four symbols that begin and pause
-/// as they like.
+/// Two weeks around the start of daylight saving time, up to four symbols that start and pause at random.
 pub(crate) fn rows() -> impl Strategy<Value = Rows> {
     let key = || (0..4_usize, 0..10_usize);
     let bar = (1..500_u32, 0..500_u32, 0..=100_u32, 0..=100_u32, 0..9_000_000_000_u64, 0..5_u32);
@@ -200,7 +199,7 @@ fn daily(date: Date, raw: (u32, u32, u32, u32, u64, u32)) -> DailyBar {
     }
 }
 
-/// On the open or the close of a day, or so many seconds from its open.
+/// On the open or the close of a day, or some seconds after its open.
 fn instant(days: &[TradingDay], (day, seconds, kind): (usize, i64, u8)) -> Timestamp {
     match kind {
         0 => days[day].open,
