@@ -162,6 +162,9 @@ pub struct SimulationDefaults {
     pub dataset: String,
     /// What may be traded; empty: all that the dataset has.
     pub symbols: Vec<String>,
+    /// The index of which the members of each day are traded on it; in place of `symbols`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub universe: Option<String>,
     /// The market profile's name.
     pub market: String,
     /// What trading costs: `market`, as the market profile says, or `frictionless`, nothing.
@@ -181,6 +184,7 @@ impl Default for SimulationDefaults {
         Self {
             dataset: "us-daily-2000-2013".to_owned(),
             symbols: Vec::new(),
+            universe: None,
             market: "us_equity".to_owned(),
             costs: CostModel::Market,
             initial_cash: rust_decimal::Decimal::from(100_000),
@@ -344,6 +348,9 @@ impl Config {
         self.download.check().map_err(|reason| anyhow!(reason))?;
         self.auth.check()?;
         self.otlp.check()?;
+        if self.simulation.universe.is_some() && !self.simulation.symbols.is_empty() {
+            bail!("simulation: `universe` and `symbols` exclude each other; give one of the two");
+        }
         if let Err((field, reason)) = self.simulation.memory.check() {
             bail!("simulation.memory.{field}: {reason}");
         }

@@ -24,8 +24,11 @@ pub struct SimulationConfig {
     pub start_date: Date,
     /// Last day, included.
     pub end_date: Date,
-    /// What may be traded.
+    /// What may be traded; of a job with a universe, all that ever were its members.
     pub symbols: BTreeSet<Symbol>,
+    /// The index of which the members of each day may be traded on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub universe: Option<String>,
     /// Who trades.
     pub agents: Vec<AgentConfig>,
     /// The market's rules.
@@ -159,6 +162,9 @@ impl SimulationConfig {
             // A day that is done under other rules is not done.
             "format": [FORMAT_VERSION, papertape_core::redact::VERSION, RULES_VERSION],
         });
+        if let Some(universe) = &self.universe {
+            whole["universe"] = json!(universe);
+        }
         if !self.memory.is_off() {
             whole["memory"] = to_value(&self.memory);
         }

@@ -134,6 +134,7 @@ impl Stage {
             house_versions: &BTreeMap::new(),
             prompts: &self.prompts,
             symbols: &symbols,
+            universe: None,
             dataset: &self.data,
             day,
             last: n + 1 == self.data.days().len(),

@@ -14,6 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Which members a view is limited to.
 pub(super) struct Universe {
     members: BTreeSet<Symbol>,
+    /// The members and what is held or waited for.
+    pub(super) shown: BTreeSet<Symbol>,
     exposure: Option<Exposure>,
 }
 
@@ -26,7 +28,8 @@ impl MarketView<'_> {
     pub fn members(&self, index: &str) -> Result<Read<BTreeSet<Symbol>>, ReadError> {
         let today = self.today()?.value.date;
         let of_index = |change: &&Published<MembershipChange>| change.item.index == index;
-        let mut counted: Vec<&Published<MembershipChange>> = self.memberships.iter().filter(of_index).collect();
+        let mut counted: Vec<&Published<MembershipChange>> =
+            self.memberships.iter().filter(of_index).collect();
         if counted.is_empty() {
             return Err(ReadError::NoData { series: series(index), instant: self.instant() });
         }
@@ -35,7 +38,11 @@ impl MarketView<'_> {
         let mut members = BTreeSet::new();
         for change in &counted {
             let MembershipChange { symbol, joins, .. } = &change.item;
-            if *joins { members.insert(symbol.clone()) } else { members.remove(symbol) };
+            if *joins {
+                members.insert(symbol.clone())
+            } else {
+                members.remove(symbol)
+            };
         }
         let dates: Vec<Date> = counted.iter().map(|change| change.item.date).collect();
         let known_at = counted.iter().map(|change| change.published_at).max();
@@ -48,11 +55,12 @@ impl MarketView<'_> {
     #[must_use]
     pub fn within(mut self, index: &str, also: &BTreeSet<Symbol>) -> Self {
         let read = self.members(index).ok();
-        let (members, exposure) = read.map_or_else(Default::default, |read| (read.value, Some(read.exposure)));
-        let is_shown = |symbol: &Symbol| members.contains(symbol) || also.contains(symbol);
-        self.series.retain(|symbol, _| is_shown(symbol));
-        self.fundamentals.retain(|symbol, _| is_shown(symbol));
-        self.universe = Some(Universe { members, exposure });
+        let (members, exposure) =
+            read.map_or_else(Default::default, |read| (read.value, Some(read.exposure)));
+        let shown: BTreeSet<Symbol> = members.union(also).cloned().collect();
+        self.series.retain(|symbol, _| shown.contains(*symbol));
+        self.fundamentals.retain(|symbol, _| shown.contains(*symbol));
+        self.universe = Some(Universe { members, shown, exposure });
         self
     }
 
@@ -137,7 +145,8 @@ pub(super) fn changes(
 /// The open of the first trading day from a date on; behind the calendar's end, the date's midnight.
 fn effective_at(date: Date, days: &[TradingDay], zone: &TimeZone) -> Option<Timestamp> {
     let day = days.get(days.partition_point(|day| day.date < date));
-    let midnight = || zone.to_ambiguous_timestamp(date.to_datetime(jiff::civil::Time::midnight())).later().ok();
+    let midnight =
+        || zone.to_ambiguous_timestamp(date.to_datetime(jiff::civil::Time::midnight())).later().ok();
     day.map_or_else(midnight, |day| Some(day.open))
 }
 

@@ -305,13 +305,16 @@ impl<'a> MarketView<'a> {
         }
         let about = |news: &&Published<News>| symbol.is_none_or(|s| news.item.symbols.contains(s));
         let series = symbol.map_or("news".to_owned(), |symbol| format!("{symbol}/news"));
-        Ok(self.read_published(self.news.iter().rev().filter(is_shown).filter(about).take(limit).collect(), &series))
+        Ok(self.read_published(
+            self.news.iter().rev().filter(is_shown).filter(about).take(limit).collect(),
+            &series,
+        ))
     }
 
     /// With a universe, news that is about none of its symbols is not shown: it would tell of one that may join later.
     fn shows(&self, news: &News) -> bool {
-        let known = |symbol: &Symbol| self.series.contains_key(symbol);
-        self.universe.is_none() || news.symbols.is_empty() || news.symbols.iter().any(known)
+        let Some(universe) = &self.universe else { return true };
+        news.symbols.is_empty() || news.symbols.iter().any(|symbol| universe.shown.contains(symbol))
     }
 
     /// A company's figures as last reported, by metric and period.

@@ -17,7 +17,8 @@ pub(super) fn settle(settling: &mut Settling<'_>, rows: Keyed<MembershipKey, Mem
     let mut late = 0;
     for (period, place) in rows.into_values() {
         if let Some(other) = overlapping.get(&place) {
-            settling.refuse(place, format!("the membership overlaps another one of `{}` {other}", period.symbol));
+            settling
+                .refuse(place, format!("the membership overlaps another one of `{}` {other}", period.symbol));
         } else if settling.symbols.contains(&period.symbol) {
             late += usize::from(is_late(settling, &period));
             settling.builder.membership(period);
@@ -59,9 +60,8 @@ fn overlapping(rows: &BTreeMap<MembershipKey, (Membership, Place)>) -> BTreeMap<
     // The period that reaches furthest, of those before.
     let mut furthest: Option<&(Membership, Place)> = None;
     for row in rows.values() {
-        let same = furthest.filter(|(before, _)| {
-            (&before.index, &before.symbol) == (&row.0.index, &row.0.symbol)
-        });
+        let same =
+            furthest.filter(|(before, _)| (&before.index, &before.symbol) == (&row.0.index, &row.0.symbol));
         if let Some(before) = same.filter(|(before, _)| before.until.is_none_or(|until| row.0.from < until)) {
             found.insert(before.1, days(&row.0));
             found.insert(row.1, days(&before.0));

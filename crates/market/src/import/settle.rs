@@ -176,7 +176,11 @@ impl Settling<'_> {
     }
 
     /// One row for each key, where they do not contradict one another.
-    pub(super) fn once<K: Ord, V: PartialEq>(&mut self, rows: Keyed<K, V>, what: &str) -> BTreeMap<K, (V, Place)> {
+    pub(super) fn once<K: Ord, V: PartialEq>(
+        &mut self,
+        rows: Keyed<K, V>,
+        what: &str,
+    ) -> BTreeMap<K, (V, Place)> {
         let mut kept = BTreeMap::new();
         for (key, mut list) in rows {
             list.sort_by_key(|(_, place)| *place);
