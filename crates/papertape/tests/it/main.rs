@@ -82,6 +82,7 @@ mod redaction_support;
 mod replay_jobs;
 mod results_kept;
 mod rules_fixtures;
+mod universe;
 mod worker_processes;
 
 /// A config whose runs cost nothing: what the tests of this crate run by, but where they are about costs.
