@@ -163,7 +163,6 @@ pub struct SimulationDefaults {
     /// What may be traded; empty: all that the dataset has.
     pub symbols: Vec<String>,
     /// The index of which the members of each day are traded on it; in place of `symbols`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub universe: Option<String>,
     /// The market profile's name.
     pub market: String,
