@@ -3,13 +3,16 @@
 use super::calendar::TradingDay;
 use super::dataset::{Dataset, Parts};
 use super::error::{BuildError, ReadError};
-use super::facts::{Membership, MembershipChange, Published};
+use super::facts::{Membership, MembershipChange, News, Published};
 use super::read::{Exposure, Read};
 use super::view::MarketView;
 use crate::id::Symbol;
 use crate::time::{Date, Timestamp};
 use jiff::tz::TimeZone;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The series of news that is about no symbol, where it is read by itself.
+pub const GENERAL_NEWS: &str = "news/general";
 
 /// Which members a view is limited to.
 pub(super) struct Universe {
@@ -68,6 +71,22 @@ impl MarketView<'_> {
     #[must_use]
     pub fn is_in_universe(&self, symbol: &Symbol) -> bool {
         self.universe.as_ref().is_none_or(|universe| universe.members.contains(symbol))
+    }
+
+    /// What a read of the news of all symbols has shown, for the record. In a universe it passes over items, so it is
+    /// recorded as what it is: the newest news of each symbol, and of none ([`GENERAL_NEWS`]).
+    #[must_use]
+    pub fn news_exposures(&self, read: &Read<Vec<&Published<News>>>) -> Vec<Exposure> {
+        let Some(universe) = &self.universe else { return vec![read.exposure.clone()] };
+        let mut by_series: BTreeMap<String, Vec<&Published<News>>> = BTreeMap::new();
+        for one in &read.value {
+            let about = one.item.symbols.iter().filter(|symbol| universe.shown.contains(*symbol));
+            let general = one.item.symbols.is_empty().then(|| GENERAL_NEWS.to_owned());
+            for series in about.map(|symbol| format!("{symbol}/news")).chain(general) {
+                by_series.entry(series).or_default().push(one);
+            }
+        }
+        by_series.into_iter().map(|(series, list)| self.read_published(list, &series).exposure).collect()
     }
 
     /// What of the index's changes the universe was made of.

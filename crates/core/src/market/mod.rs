@@ -52,6 +52,7 @@ pub use facts::{Fundamental, Instrument, MacroPoint, Membership, MembershipChang
 pub use indicator::{Indicator, IndicatorColumn, IndicatorTable};
 pub use interval::Interval;
 pub use listed::Listed;
+pub use membership::GENERAL_NEWS;
 pub use pack::UnpackError;
 pub use read::{Bar, BarRange, Exposure, KnownPrice, PriceKind, Read};
 pub use rows::{BarRest, BarRows, IntradayBar, impossible_bar};

@@ -444,7 +444,11 @@ impl<'a> MarketView<'a> {
         Some(split.map_or(ends, |day| day.open.max(ends)))
     }
 
-    fn read_published<T>(&self, list: Vec<&'a Published<T>>, series: &str) -> Read<Vec<&'a Published<T>>> {
+    pub(super) fn read_published<'p, T>(
+        &self,
+        list: Vec<&'p Published<T>>,
+        series: &str,
+    ) -> Read<Vec<&'p Published<T>>> {
         let mut instants: Vec<Timestamp> = list.iter().map(|one| one.published_at).collect();
         instants.sort_unstable();
         let dates: Vec<Date> = instants.iter().map(|at| at.to_zoned(self.zone.clone()).date()).collect();

@@ -31,7 +31,7 @@ pub(super) fn settle(settling: &mut Settling<'_>, rows: Keyed<MembershipKey, Mem
         let more = symbols.len() - named.len();
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         settling.notes.push(format!(
-            "{} members of {index} have no bars and are left out ({}{more}): a run on {index} trades without them",
+            "members without bars are left out of {index}: {} ({}{more}); a run on it trades without them",
             symbols.len(),
             named.join(", ")
         ));

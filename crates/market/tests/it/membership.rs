@@ -30,10 +30,7 @@ fn members(dataset: &Dataset, index: &str, at: &str) -> Vec<String> {
 fn members_are_read_and_come_back() {
     let imported = strict(&files(&[("bars.csv", BARS), ("m.csv", MEMBERS)]), &options("x")).expect("imports");
     let (dataset, notes) = (imported.dataset, imported.report.notes);
-    assert_eq!(
-        notes,
-        ["1 members of IDX have no bars and are left out (CCC): a run on IDX trades without them"]
-    );
+    assert_eq!(notes, ["members without bars are left out of IDX: 1 (CCC); a run on it trades without them"]);
     for (at, expected) in [
         ("2024-01-02T14:30:00Z", vec!["AAA"]),
         ("2024-01-02T21:00:00Z", vec!["AAA"]),

@@ -219,6 +219,14 @@ async fn a_trader_trades_the_members_of_the_day() {
     assert!(question(5).contains("Symbols: QXALPHA, QXCARGO\\n"), "{}", question(5));
 
     results(&world, &job).await;
+
+    // The record says which items the day's news held, though others were passed over.
+    for (n, symbol, shown) in [(0, "QXALPHA", 1), (1, "QXBRAVO", 1), (2, "QXCARGO", 0), (4, "QXOUTER", 0)] {
+        let uri =
+            format!("/exposures?kind=news&dataset=small&news_id={symbol}%20has%20published%20item%20{n}");
+        let found = world.good(&uri).await;
+        assert_eq!(found["count"], shown, "{symbol}: {found}");
+    }
 }
 
 /// The expected figures are arithmetic: opens are 20 and 21 in turn, closes 21 and 19, and QXCARGO stays at 50.
