@@ -295,7 +295,9 @@ fn an_index_is_imported_and_run_on() {
     tool.ok(&["replay", &job]);
     tool.ok(&["verify", &job]);
     assert!(tool.ok(&["jobs", &job]).out.contains("the members of IDX on each day"));
-    assert!(tool.ok(&["results", &job]).out.contains("Universe: the members of IDX on each day."));
+    let results = tool.ok(&["results", &job]);
+    let told = format!("{} {}", results.out, results.err).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("Universe: the members of IDX on each day."), "{told}");
     let unknown = tool.ends(&run(&["--universe", "NONE"]), 2);
     assert!(
         unknown.err.contains("--universe: mine has no members of an index `NONE`; it has: IDX"),
