@@ -374,6 +374,11 @@ async fn house_models_resume_and_done_days_go_by_the_universe() {
     let skipped = async |universe| trigger(&world.app, again(universe)).await.expect("it is queued").skipped;
     assert_eq!(skipped(Some("QXINDEX")).await, DAYS);
     assert_eq!((skipped(Some("QXOTHER")).await, skipped(None).await), (0, 0));
+    // All that ever were members, on every day.
+    let named = ["QXALPHA", "QXBRAVO", "QXCARGO", "QXLATER"].map(str::to_owned).to_vec();
+    let named =
+        trigger(&world.app, Simulation { symbols: named, ..again(None) }).await.expect("it is queued");
+    assert_eq!(named.skipped, 0);
 }
 
 /// Goal: whoever asks for a universe that is not there, or for symbols besides, is told so; a job without one has no
