@@ -93,7 +93,7 @@ proptest! {
         for instant in instants(&rows) {
             let view = dataset.view(instant);
             let expected: BTreeSet<Symbol> =
-                SYMBOLS.iter().filter(|symbol| is_member(&rows, symbol, instant)).map(|s| Symbol::new(s)).collect();
+                SYMBOLS.iter().filter(|symbol| is_member(&rows, symbol, instant)).map(Symbol::new).collect();
             prop_assert_eq!(members(&view), expected.clone(), "at {}", instant);
             if let Ok(read) = view.members(INDEX) {
                 prop_assert!(read.exposure.latest_known_at.is_none_or(|at| at <= instant));
@@ -107,7 +107,7 @@ proptest! {
     #[test]
     fn a_universe_shows_what_there_would_be_without_the_others(rows in changing(), held in 0..5_usize) {
         let dataset = rows.build();
-        let held: BTreeSet<Symbol> = SYMBOLS.get(held).map(|symbol| Symbol::new(symbol)).into_iter().collect();
+        let held: BTreeSet<Symbol> = SYMBOLS.get(held).map(Symbol::new).into_iter().collect();
         for day in &rows.days {
             for instant in [day.open, day.close] {
                 let view = dataset.view(instant).within(INDEX, &held);
