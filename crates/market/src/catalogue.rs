@@ -65,11 +65,25 @@ pub struct Entry {
     pub fundamentals: usize,
     /// The number of values of macroeconomic series.
     pub macros: usize,
+    /// The indexes whose members over time it holds; a run can use one of them as its universe.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub indexes: Vec<IndexEntry>,
     /// The size on disk in bytes; 0 for a dataset that is part of the program.
     pub bytes: u64,
     /// Whether this is older content whose name now refers to other content. It is found by its hash.
     #[serde(default)]
     pub replaced: bool,
+}
+
+/// An index of which a dataset has members over time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IndexEntry {
+    /// Its name.
+    pub name: String,
+    /// How many symbols ever were members.
+    pub symbols: usize,
+    /// How many periods of membership there are.
+    pub memberships: usize,
 }
 
 impl Catalogue {
@@ -286,8 +300,19 @@ impl Entry {
             news: contents.news().len(),
             fundamentals: contents.fundamentals().count(),
             macros: contents.macros().count(),
+            indexes: indexes(dataset),
             bytes: 0,
             replaced: false,
         }
     }
+}
+
+fn indexes(dataset: &Dataset) -> Vec<IndexEntry> {
+    let periods = dataset.contents().memberships();
+    let entry = |(name, symbols): (&str, BTreeSet<Symbol>)| IndexEntry {
+        name: name.to_owned(),
+        symbols: symbols.len(),
+        memberships: periods.iter().filter(|period| period.index == name).count(),
+    };
+    dataset.indexes().into_iter().map(entry).collect()
 }

@@ -162,6 +162,8 @@ pub struct SimulationDefaults {
     pub dataset: String,
     /// The tradable symbols; empty: all symbols of the dataset.
     pub symbols: Vec<String>,
+    /// The index of which the members of each day are traded on it; in place of `symbols`.
+    pub universe: Option<String>,
     /// The market profile's name.
     pub market: String,
     /// Trading costs: `market`, as the market profile defines them, or `frictionless`, none.
@@ -181,6 +183,7 @@ impl Default for SimulationDefaults {
         Self {
             dataset: "us-daily-2000-2013".to_owned(),
             symbols: Vec::new(),
+            universe: None,
             market: "us_equity".to_owned(),
             costs: CostModel::Market,
             initial_cash: rust_decimal::Decimal::from(100_000),
@@ -344,6 +347,9 @@ impl Config {
         self.download.check().map_err(|reason| anyhow!(reason))?;
         self.auth.check()?;
         self.otlp.check()?;
+        if self.simulation.universe.is_some() && !self.simulation.symbols.is_empty() {
+            bail!("simulation: `universe` and `symbols` exclude each other; give one of the two");
+        }
         if let Err((field, reason)) = self.simulation.memory.check() {
             bail!("simulation.memory.{field}: {reason}");
         }

@@ -20,6 +20,7 @@ pub mod metrics;
 pub mod otlp;
 pub mod retention;
 pub mod secrets;
+mod states;
 pub mod streams;
 pub mod trigger;
 pub mod units;

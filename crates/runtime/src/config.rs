@@ -24,8 +24,11 @@ pub struct SimulationConfig {
     pub start_date: Date,
     /// Last day, included.
     pub end_date: Date,
-    /// Tradable instruments.
+    /// Tradable instruments; with a universe, all that were ever its members.
     pub symbols: BTreeSet<Symbol>,
+    /// The index whose members of each day may be traded on that day.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub universe: Option<String>,
     /// The traders.
     pub agents: Vec<AgentConfig>,
     /// The market rules.
@@ -158,6 +161,9 @@ impl SimulationConfig {
             // A day completed under other rules does not count as completed.
             "format": [FORMAT_VERSION, papertape_redact::VERSION, RULES_VERSION],
         });
+        if let Some(universe) = &self.universe {
+            whole["universe"] = json!(universe);
+        }
         if !self.memory.is_off() {
             whole["memory"] = to_value(&self.memory);
         }

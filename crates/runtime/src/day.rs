@@ -5,9 +5,10 @@ use crate::config::{Imported, SimulationConfig};
 use crate::load::{self, stop_of};
 use crate::services::Services;
 use papertape_agents::config::AgentConfig;
-use papertape_agents::day::{Change, DayInput};
+use papertape_agents::day::{Change, DayInput, StartState};
 use papertape_agents::graph::Graph;
 use papertape_agents::recorded::{Recorded, RecordedDay};
+use papertape_agents::universe::symbols_of;
 use papertape_core::id::{AgentName, ContentHash};
 use papertape_core::market::{Dataset, Listed, TradingDay};
 use papertape_core::message::ModelName;
@@ -35,6 +36,7 @@ impl AgentDay {
         config: &SimulationConfig,
         own: &AgentConfig,
         (dataset, day): (&Dataset, TradingDay),
+        start: &StartState,
     ) -> Result<Self, Stop> {
         let date = day.date;
         let recorded = match config.imported.as_ref().filter(|_| own.model.is_recorded()) {
@@ -44,7 +46,7 @@ impl AgentDay {
             }
             None => None,
         };
-        let symbols = dataset.view(day.open).listed(&config.symbols);
+        let symbols = symbols_of((dataset, day), config.universe.as_deref(), &config.symbols, &start.books);
         let graph = Graph::of(own, &symbols);
         let changes = changes_on(config.branch.as_ref(), &graph, date);
         let models = changes.iter().map(|change| &change.agent).chain([own]).flat_map(AgentConfig::models);
@@ -80,6 +82,7 @@ impl AgentDay {
             house_versions: &self.house_versions,
             prompts: &services.prompts,
             symbols: &self.symbols,
+            universe: config.universe.as_deref(),
             dataset,
             day,
             last,

@@ -115,7 +115,7 @@ impl Replay<'_> {
         tape: Tape,
     ) -> Result<StartState, Stop> {
         let host = ReplayHost { record: Arc::clone(&self.services.record) };
-        let of_day = AgentDay::of(self.services, self.config, agent, (self.dataset, day)).await?;
+        let of_day = AgentDay::of(self.services, self.config, agent, (self.dataset, day), &start).await?;
         let seed = start.day_seed(of_day.agent(), day.date);
         let session = Session::new(Arc::new(host), tape, Arc::clone(&self.services.redactor), seed);
         let input = of_day.input(self.services, self.config, self.dataset, (day, last));

@@ -244,7 +244,7 @@ impl Plan {
         let new = NewSession { agent: agent.name.clone(), date: day.date, at: services.clock.now() };
         let opened = record.open_session(&self.run.lease, new).await.map_err(stop_of)?;
         let mut tape = Tape::new(load::rows(record, opened.id, false).await.map_err(stop_of)?);
-        let of_day = AgentDay::of(services, &self.config, agent, (&self.dataset, day)).await?;
+        let of_day = AgentDay::of(services, &self.config, agent, (&self.dataset, day), &start).await?;
         let agent = of_day.agent();
         if let Some(branch) = &self.config.branch {
             tape = inherit(record, tape, branch, &of_day, day.date).await?;

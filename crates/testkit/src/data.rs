@@ -3,8 +3,8 @@
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
 use papertape_core::market::{
-    BarRest, DailyBar, Dataset, DatasetBuilder, Instrument, Interval, IntradayBar, News, TradingDay,
-    TradingHours,
+    BarRest, DailyBar, Dataset, DatasetBuilder, Instrument, Interval, IntradayBar, Membership, News,
+    TradingDay, TradingHours,
 };
 use papertape_core::money::{Price, Quantity};
 use papertape_core::time::{Date, Timestamp, parse_date};
@@ -112,6 +112,21 @@ impl SmallData {
             url: None,
         };
         self.builder.news(Some(at), news).expect("news");
+        self
+    }
+
+    /// Makes a symbol a member of an index from the nth day on, until another where one is given. Either is known at
+    /// its open.
+    #[must_use]
+    pub fn member(mut self, index: &str, symbol: &str, from: usize, until: Option<usize>) -> Self {
+        self.builder.membership(Membership {
+            index: index.to_owned(),
+            symbol: symbol.into(),
+            from: self.days[from].date,
+            until: until.map(|day| self.days[day].date),
+            announced_at: None,
+            until_announced_at: None,
+        });
         self
     }
 

@@ -7729,7 +7729,7 @@ export interface components {
             /** @enum {string} */
             node_failure: "timeout" | "unparseable" | "step_limit" | "bad_prompt" | "no_finish_signal" | "cut_short" | "timed_out" | "rate_limited" | "unavailable" | "bad_answer" | "empty_answer" | "unauthorised" | "payment_required" | "forbidden" | "unknown_model" | "bad_request" | "context_length" | "tool_error";
             /** @enum {string} */
-            order: "insolvent" | "unknown_symbol" | "no_bar_today" | "invalid_amount" | "shorting_not_allowed" | "opposite_position" | "limit_up" | "limit_down" | "lot_size" | "participation_cap" | "t_plus_one" | "insufficient_cash" | "insufficient_shares" | "leverage_limit" | "stop_required" | "stop_wrong_side" | "target_wrong_side" | "stop_too_far" | "stop_loosened" | "no_position" | "nothing_to_change" | "expired" | "split_away" | "delisted";
+            order: "insolvent" | "not_in_universe" | "unknown_symbol" | "no_bar_today" | "invalid_amount" | "shorting_not_allowed" | "opposite_position" | "limit_up" | "limit_down" | "lot_size" | "participation_cap" | "t_plus_one" | "insufficient_cash" | "insufficient_shares" | "leverage_limit" | "stop_required" | "stop_wrong_side" | "target_wrong_side" | "stop_too_far" | "stop_loosened" | "no_position" | "nothing_to_change" | "expired" | "split_away" | "delisted";
             /** @enum {string} */
             other_reason: "unreadable_provenance";
             /** @enum {string} */
@@ -7795,6 +7795,8 @@ export interface components {
             slippage: components["schemas"]["SlippageAnswer"][];
             /** @description All of it in one paragraph. */
             summary: string;
+            /** @description The index whose members of each day could be traded on it; absent: symbols that were named, or all. */
+            universe?: string | null;
         };
         /** @description A split or a dividend that met a holding. */
         CorporateActionAnswer: {
@@ -7882,6 +7884,8 @@ export interface components {
             fundamentals: number;
             /** @description Its content hash, 64 hex digits. */
             hash: string;
+            /** @description The indexes of which it has members over time; a run can have one as its universe. */
+            indexes: components["schemas"]["IndexAnswer"][];
             /** @description The lengths of its bars within the day, shortest first. */
             intervals: string[];
             /**
@@ -7922,6 +7926,8 @@ export interface components {
             first_day?: string | null;
             /** @description Its content hash. */
             hash: string;
+            /** @description The indexes of which it has members over time; a run can have one as its universe. */
+            indexes: string[];
             /**
              * Format: date
              * @description Its last trading day.
@@ -8203,6 +8209,8 @@ export interface components {
             summaries: boolean;
             /** @description What may be traded; empty: all. */
             symbols: string[];
+            /** @description The index whose members of each day may be traded, in place of `symbols`. */
+            universe?: string | null;
         };
         /** @description A model-day that failed or is degraded. */
         DegradedDayAnswer: {
@@ -8629,6 +8637,18 @@ export interface components {
             source: string;
             /** @description `provider::model`: who wrote memories and summaries of these days. */
             writer: string;
+        };
+        /** @description An index of which a dataset has members over time. */
+        IndexAnswer: {
+            /** @description How many periods of membership there are. */
+            memberships: number;
+            /**
+             * @description Its name.
+             * @example SP500
+             */
+            name: string;
+            /** @description How many symbols ever were members. */
+            symbols: number;
         };
         /** @description The end of an account: its portfolio value fell to zero or below, and it trades no more. */
         InsolvencyAnswer: {
@@ -10266,8 +10286,10 @@ export interface components {
             start_date: string;
             /** @description Are summaries written? */
             summaries: boolean;
-            /** @description What may be traded. */
+            /** @description What may be traded; of a job with a universe, all that ever were its members. */
             symbols: string[];
+            /** @description The index whose members of each day may be traded on it; absent: all of `symbols`. */
+            universe?: string | null;
         };
         /** @description From ratings to orders: shares of equity. */
         SizingBody: {
@@ -10762,6 +10784,11 @@ export interface components {
             summaries?: boolean | null;
             /** @description What may be traded. */
             symbols?: string[] | null;
+            /**
+             * @description An index of the dataset, such as `SP500`: on each day its members of that day may be traded. Not together with
+             *     `symbols`.
+             */
+            universe?: string | null;
         };
         /** @description A message that was taken, with the place of its answer. */
         TurnAnswer: components["schemas"]["Deployment"] & {

@@ -5,6 +5,7 @@ use crate::day::DayInput;
 use crate::memory;
 use crate::rules;
 use crate::tools::{market, number, portfolio};
+use crate::universe;
 use papertape_core::broker::{Books, MarketProfile};
 use papertape_core::id::Symbol;
 use papertape_core::json::canonical;
@@ -40,7 +41,8 @@ impl Facts {
         priced.insert("prices".to_owned(), json!(canonical(&prices)));
 
         let owned = portfolio::read(books, view, input.day.date);
-        let shown_account = owned.implied();
+        let mut shown_account = owned.implied();
+        shown_account.extend(view.universe_exposure().cloned().map(Implied::Exposure));
         let mut account = owned.value;
         let orders = account.as_object_mut().and_then(|account| account.remove("pending_orders"));
         let positions = account["positions"].as_array().cloned().unwrap_or_default();
@@ -58,8 +60,11 @@ impl Facts {
         whole.insert("limits".to_owned(), json!(canonical(&limits(books.profile(), config))));
         let sizing = &config.sizing;
         let allowed = rules::Allowed { shorting: sizing.shorting, max_leverage: sizing.max_leverage };
-        let told = rules::rules(books.profile(), allowed, input.agent.language, input.day.date);
-        whole.insert("rules".to_owned(), json!(told));
+        let language = input.agent.language;
+        let mut told = rules::rules(books.profile(), allowed, language, input.day.date);
+        told.push_str(&universe::rule(input.universe, language));
+        let closing_only = universe::closing_only(view, input.symbols, input.universe, language);
+        whole.insert("rules".to_owned(), json!((told + "\n" + &closing_only).trim_end()));
         whole.insert("notices".to_owned(), json!(memory::book_lines(notices)));
         Self { priced, whole, shown_prices, shown_account }
     }

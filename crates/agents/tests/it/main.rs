@@ -24,3 +24,4 @@ mod prompts;
 mod sizing;
 mod stage;
 mod tools;
+mod universe;

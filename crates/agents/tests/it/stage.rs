@@ -4,6 +4,7 @@ use papertape_agents::config::AgentConfig;
 use papertape_agents::day::{Change, DayInput, DayResult, StartState, run_day};
 use papertape_agents::memory::MemorySettings;
 use papertape_agents::prompt::PromptSet;
+use papertape_agents::universe::symbols_of;
 use papertape_core::broker::MarketProfile;
 use papertape_core::fence::unfenced;
 use papertape_core::id::Symbol;
@@ -42,6 +43,8 @@ pub(crate) struct Stage {
     pub(crate) prompts: PromptSet,
     pub(crate) data: Dataset,
     pub(crate) symbols: BTreeSet<Symbol>,
+    /// The index whose members may be traded.
+    pub(crate) universe: Option<String>,
     pub(crate) cash: i64,
     pub(crate) memory: MemorySettings,
     pub(crate) embedding: Option<ModelName>,
@@ -65,6 +68,7 @@ impl Stage {
             prompts: PromptSet::built_in(),
             data: data.build(),
             symbols: ["AAPL", "IBM"].map(Symbol::new).into(),
+            universe: None,
             cash: 10_000,
             memory: MemorySettings::off(),
             embedding: None,
@@ -127,13 +131,15 @@ impl Stage {
         let seed = start.day_seed(&self.agent, day.date);
         let session_host: Arc<MemoryHost> = Arc::clone(&host);
         let session = Session::new(session_host, tape, redactor, seed);
-        let symbols = self.listed(n);
+        let universe = self.universe.as_deref();
+        let symbols = symbols_of((&self.data, day), universe, &self.symbols, &start.books);
         let input = DayInput {
             agent: &self.agent,
             changes: &self.changes,
             house_versions: &BTreeMap::new(),
             prompts: &self.prompts,
             symbols: &symbols,
+            universe,
             dataset: &self.data,
             day,
             last: n + 1 == self.data.days().len(),

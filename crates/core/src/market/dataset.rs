@@ -4,7 +4,7 @@ use super::calendar::{self, TradingDay};
 use super::canonical;
 use super::column::Bars;
 use super::contents::Contents;
-use super::facts::{Fundamental, Instrument, MacroPoint, News, Published};
+use super::facts::{Fundamental, Instrument, MacroPoint, MembershipChange, News, Published};
 use super::interval::Interval;
 use super::view::MarketView;
 use crate::id::{ContentHash, Symbol};
@@ -34,6 +34,7 @@ pub(super) struct Parts {
     pub(super) news: Vec<Published<News>>,
     pub(super) fundamentals: BTreeMap<Symbol, Vec<Published<Fundamental>>>,
     pub(super) macros: BTreeMap<String, Vec<Published<MacroPoint>>>,
+    pub(super) memberships: Vec<Published<MembershipChange>>,
 }
 
 /// One symbol's bars and corporate actions.

@@ -72,3 +72,35 @@ pub struct MacroPoint {
     /// Its unit, such as `percent`.
     pub unit: String,
 }
+
+/// A symbol joins or leaves an index. Known at the announcement; where none is given, at the open of the day on
+/// which it takes effect.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct MembershipChange {
+    /// The index, such as `SP500`.
+    pub index: String,
+    /// Who joins or leaves.
+    pub symbol: Symbol,
+    /// The first day on which it holds.
+    pub date: Date,
+    /// Does it join? Otherwise it leaves. Of one date, leaving comes before joining.
+    pub joins: bool,
+}
+
+/// A period of membership in an index, as it is given: from its first day to the first one that is no longer part
+/// of it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Membership {
+    /// The index, such as `SP500`.
+    pub index: String,
+    /// The member.
+    pub symbol: Symbol,
+    /// The first day as a member.
+    pub from: Date,
+    /// The first day no longer a member; `None` where it still is one.
+    pub until: Option<Date>,
+    /// When joining became known; `None`: at the open of the day on which it takes effect.
+    pub announced_at: Option<Timestamp>,
+    /// When leaving became known; `None`: at the open of the day on which it takes effect.
+    pub until_announced_at: Option<Timestamp>,
+}

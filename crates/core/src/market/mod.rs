@@ -16,6 +16,7 @@
 //! | the open of a day made of bars within it | the opening of the first of them |
 //! | a split or a dividend | the open of its ex-date; a split is in effect from then on |
 //! | news, a fundamental, a macro point | its `published_at`; without one it is refused |
+//! | joining or leaving an index | its announcement; without one, the open of the day on which it takes effect |
 //! | a symbol | its first bar's open |
 //!
 //! Series are given in the share units of the view's instant: bars before a split that is in effect
@@ -35,6 +36,7 @@ mod interval;
 mod keys;
 mod known;
 mod listed;
+mod membership;
 mod pack;
 mod read;
 mod rows;
@@ -46,10 +48,11 @@ pub use conditions::ST_METRIC;
 pub use contents::{Contents, GivenBar};
 pub use dataset::Dataset;
 pub use error::{BuildError, ReadError};
-pub use facts::{Fundamental, Instrument, MacroPoint, News, Published};
+pub use facts::{Fundamental, Instrument, MacroPoint, Membership, MembershipChange, News, Published};
 pub use indicator::{Indicator, IndicatorColumn, IndicatorTable};
 pub use interval::Interval;
 pub use listed::Listed;
+pub use membership::GENERAL_NEWS;
 pub use pack::UnpackError;
 pub use read::{Bar, BarRange, Exposure, KnownPrice, PriceKind, Read};
 pub use rows::{BarRest, BarRows, IntradayBar, impossible_bar};

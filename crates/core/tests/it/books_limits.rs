@@ -15,12 +15,12 @@ const D1: &str = "2024-01-02";
 const D2: &str = "2024-01-03";
 
 fn volume(mean: &str, bars: u16) -> Conditions {
-    Conditions { volume: Some(KnownVolume { mean: quantity(mean), bars }), band: None }
+    Conditions { volume: Some(KnownVolume { mean: quantity(mean), bars }), ..Conditions::default() }
 }
 
 fn limits(previous: &str, percent: &str) -> Conditions {
     let band = PriceBand::around(price(previous), dec(percent)).expect("fits");
-    Conditions { volume: None, band: Some(band) }
+    Conditions { band: Some(band), ..Conditions::default() }
 }
 
 /// A market without costs that has the participation cap.

@@ -15,6 +15,7 @@ mod market_answers;
 mod market_build;
 mod market_calendar;
 mod market_conditions;
+mod market_membership;
 mod market_rows;
 mod market_view;
 mod market_within;

@@ -3,14 +3,14 @@
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
 use papertape_core::market::{
-    DailyBar, Dataset, DatasetBuilder, Fundamental, Instrument, MacroPoint, News, Published, TradingDay,
-    TradingHours,
+    DailyBar, Dataset, DatasetBuilder, Fundamental, Instrument, MacroPoint, Membership, News, Published,
+    TradingDay, TradingHours,
 };
 use papertape_core::money::{Price, Quantity};
 use papertape_core::time::{Date, Timestamp};
 use proptest::prelude::*;
 use rust_decimal::Decimal;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The rows of a dataset, before it is built.
 #[derive(Clone, Debug)]
@@ -21,6 +21,7 @@ pub(crate) struct Rows {
     pub(crate) news: Vec<Published<News>>,
     pub(crate) fundamentals: Vec<Published<Fundamental>>,
     pub(crate) macros: Vec<Published<MacroPoint>>,
+    pub(crate) memberships: Vec<Membership>,
 }
 
 impl Rows {
@@ -50,6 +51,7 @@ impl Rows {
         for Published { published_at, item } in self.macros.iter().cloned() {
             builder.macro_point(Some(published_at), item).expect("macro point");
         }
+        self.memberships.iter().for_each(|one| builder.membership(one.clone()));
         builder.build().expect("dataset")
     }
 
@@ -94,6 +96,17 @@ impl Rows {
                 *ratio = Decimal::new(125, 2);
             }
         }
+    }
+
+    /// Drops every symbol but these, with all that is about others only.
+    pub(crate) fn keep_symbols(&mut self, symbols: &BTreeSet<Symbol>) {
+        self.bars.retain(|(symbol, _)| symbols.contains(symbol));
+        self.actions.retain(|action| symbols.contains(&action.symbol));
+        self.fundamentals.retain(|one| symbols.contains(&one.item.symbol));
+        let is_about = |news: &News| {
+            news.symbols.is_empty() || news.symbols.iter().any(|symbol| symbols.contains(symbol))
+        };
+        self.news.retain(|one| is_about(&one.item));
     }
 
     fn keep_published(&mut self, instant: Timestamp) {
@@ -169,6 +182,7 @@ pub(crate) fn rows() -> impl Strategy<Value = Rows> {
                 news,
                 fundamentals: fundamentals.into_values().collect(),
                 macros: macros.into_values().collect(),
+                memberships: Vec::new(),
                 days,
             }
         })

@@ -213,6 +213,7 @@ fn split_rows() -> Rows {
         news: Vec::new(),
         fundamentals: Vec::new(),
         macros: Vec::new(),
+        memberships: Vec::new(),
     }
 }
 

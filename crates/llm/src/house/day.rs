@@ -71,6 +71,8 @@ pub(super) struct Day<'a> {
     pub(super) language: Language,
     pub(super) date: Option<&'a str>,
     pub(super) symbols: Vec<String>,
+    /// Those of them in which no position may be opened or enlarged.
+    pub(super) closing_only: Vec<String>,
     pub(super) exchanges: Vec<Exchange<'a>>,
 }
 
@@ -104,6 +106,7 @@ impl<'a> Day<'a> {
             language: Language::of(question),
             date: date(question),
             symbols: symbols(question)?,
+            closing_only: closing_only(question),
             exchanges: exchanges.collect(),
         })
     }
@@ -191,13 +194,26 @@ fn symbols(question: &str) -> Option<Vec<String>> {
     if matches!(listed.trim(), "(none)" | "（无）") {
         return Some(Vec::new());
     }
+    let symbols = names(listed);
+    (!symbols.is_empty()).then_some(symbols)
+}
+
+/// The symbols of the line `Closing only: AAPL (not in SP500 today)`.
+fn closing_only(question: &str) -> Vec<String> {
+    let line = question.lines().map(str::trim).find_map(|line| {
+        ["Closing only:", "只可减仓或平仓："].into_iter().find_map(|head| line.strip_prefix(head))
+    });
+    names(line.and_then(|line| line.split(['(', '（']).next()).unwrap_or_default())
+}
+
+fn names(listed: &str) -> Vec<String> {
     let mut symbols: Vec<String> = Vec::new();
     for symbol in listed.split([',', '，', '、', ' ']).map(str::trim).filter(|symbol| !symbol.is_empty()) {
         if !symbols.iter().any(|known| known == symbol) {
             symbols.push(symbol.to_owned());
         }
     }
-    (!symbols.is_empty()).then_some(symbols)
+    symbols
 }
 
 /// The first date in the text.

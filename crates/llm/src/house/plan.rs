@@ -91,6 +91,7 @@ impl Plan {
                 plan.decide(strategy, opinion, price, target);
             }
         }
+        plan.wanted.retain(|wanted| !day.closing_only.contains(&wanted.symbol));
         plan.opinions = opinions;
         plan
     }

@@ -51,6 +51,18 @@ fn momentum_keeps_equal_parts() {
     assert_eq!(orders(&turns), [order("sell", "AAPL", "51"), order("buy", "IBM", "24")]);
 }
 
+/// Goal: what can only be closed is never bought, in either language, and what is held of it is judged as ever.
+#[test]
+fn what_can_only_be_closed_is_not_bought() {
+    for line in
+        ["Closing only: AAPL, GOOG (not in IDX today)", "只可减仓或平仓：AAPL, GOOG（今日不在 IDX 中）"]
+    {
+        let question = format!("{}\n{line}", question("AAPL, GOOG, IBM, MSFT"));
+        let turns = run("momentum", &question, &mut trends());
+        assert_eq!(orders(&turns), [order("sell", "GOOG", "100")], "{line}");
+    }
+}
+
 #[test]
 fn contrarian_buys_fear_and_sells_greed() {
     let mut desk = Desk {

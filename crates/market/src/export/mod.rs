@@ -1,7 +1,7 @@
 //! Writes a dataset out in files that an import makes the same dataset of again.
 //!
 //! One file for each kind of row that the dataset has: `calendar`, `instruments`, `bars` (of days),
-//! `bars-1m` and the like, `actions`, `news`, `fundamentals`, `macros`. Prices are those that were traded.
+//! `bars-1m` and the like, `actions`, `news`, `fundamentals`, `macros`, `memberships`. Prices are those that were traded.
 
 mod parquet;
 mod text;
@@ -175,6 +175,21 @@ pub fn export(dataset: &Dataset, dir: &Path, format: ExportFormat) -> Result<Vec
             ]
         }),
     )?;
+    files.write(
+        "memberships",
+        MEMBERSHIPS,
+        contents.memberships().into_iter().map(|one| {
+            let at = |at: Option<Timestamp>| at.map_or(Cell::None, Cell::Instant);
+            vec![
+                text(&one.index),
+                text(one.symbol.as_str()),
+                Cell::Date(one.from),
+                one.until.map_or(Cell::None, Cell::Date),
+                at(one.announced_at),
+                at(one.until_announced_at),
+            ]
+        }),
+    )?;
     files.written.sort();
     Ok(files.written)
 }
@@ -225,6 +240,15 @@ const MACROS: Header = &[
     ("value", Type::Number),
     ("unit", Type::Text),
     ("published_at", Type::Instant),
+];
+
+const MEMBERSHIPS: Header = &[
+    ("index", Type::Text),
+    ("symbol", Type::Text),
+    ("from", Type::Date),
+    ("until", Type::Date),
+    ("announced_at", Type::Instant),
+    ("until_announced_at", Type::Instant),
 ];
 
 fn text(text: &str) -> Cell {

@@ -9,7 +9,7 @@ use super::source::Source;
 use jiff::tz::TimeZone;
 use papertape_core::id::{ContentHash, Symbol};
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
-use papertape_core::market::{Fundamental, MacroPoint, News};
+use papertape_core::market::{Fundamental, MacroPoint, Membership, News};
 use papertape_core::money::Price;
 use papertape_core::time::Timestamp;
 use rust_decimal::Decimal;
@@ -27,6 +27,7 @@ pub(super) enum Kind {
     News,
     Fundamentals,
     Macros,
+    Memberships,
     Calendar,
 }
 
@@ -43,6 +44,8 @@ impl Kind {
             Self::Fundamentals
         } else if has("series") && has("value") {
             Self::Macros
+        } else if has("index") && any(SYMBOL) && has("from") {
+            Self::Memberships
         } else if any(super::bars::OPEN) && any(super::bars::TIME) {
             Self::Bars
         } else if any(SYMBOL) && (has("name") || has("currency")) {
@@ -77,11 +80,15 @@ impl Kind {
                 PUBLISHED,
             ],
             Self::Macros => &[&["series"], &["period", "date"], &["value"], &["unit"], PUBLISHED],
+            Self::Memberships => {
+                &[&["index"], SYMBOL, &["from"], &["until"], ANNOUNCED, &["untilannouncedat"]]
+            }
             Self::Calendar => &[&["date"], &["opensat"], &["closesat"]],
         }
     }
 }
 
+const ANNOUNCED: Slot = &["announcedat", "announced", "publishedat", "published"];
 const HEADLINE: Slot = &["headline", "title"];
 const PUBLISHED_NEWS: Slot =
     &["publishedat", "published", "timepublished", "publicationdate", "datetime", "pubdate", "time", "date"];
@@ -106,6 +113,7 @@ pub(super) fn read(
             (None, Kind::News) => news(fields, &hints.zone),
             (None, Kind::Fundamentals) => fundamental(fields, &hints.zone),
             (None, Kind::Macros) => macro_point(fields, &hints.zone),
+            (None, Kind::Memberships) => membership(fields, &hints.zone),
             (None, _) => calendar_day(fields, &hints.zone),
         });
         sink.row(At::line(line), row, raw)
@@ -198,6 +206,23 @@ fn macro_point(fields: &[&str], zone: &TimeZone) -> Result<Row, String> {
         unit: unit.to_owned(),
     };
     Ok(Row::Macro { published_at: published(published_at, zone)?, item })
+}
+
+fn membership(fields: &[&str], zone: &TimeZone) -> Result<Row, String> {
+    let [index, symbol, from, until, announced_at, until_announced_at] = *fields else { return Err(short()) };
+    if from.is_empty() {
+        return Err("from: it is missing".to_owned());
+    }
+    let day = |name: &str, text: &str| fields::day(text).map_err(|reason| format!("{name}: {reason}"));
+    let until = some(until).map(|until| day("until", &until)).transpose()?;
+    Ok(Row::Membership(Membership {
+        index: fields::index(index)?,
+        symbol: fields::symbol(symbol)?,
+        from: day("from", from)?,
+        until,
+        announced_at: published(announced_at, zone)?,
+        until_announced_at: published(until_announced_at, zone)?,
+    }))
 }
 
 fn calendar_day(fields: &[&str], zone: &TimeZone) -> Result<Row, String> {

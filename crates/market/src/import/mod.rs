@@ -13,6 +13,7 @@ mod fields;
 mod format;
 mod jsonl;
 mod kind;
+mod membership;
 mod parquet;
 mod problem;
 mod records;

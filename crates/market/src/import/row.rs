@@ -2,7 +2,7 @@
 
 use papertape_core::id::Symbol;
 use papertape_core::ledger::CorporateAction;
-use papertape_core::market::{BarRest, Fundamental, Interval, MacroPoint, News};
+use papertape_core::market::{BarRest, Fundamental, Interval, MacroPoint, Membership, News};
 use papertape_core::money::Price;
 use papertape_core::time::{Date, Timestamp};
 use serde::Serialize;
@@ -37,6 +37,8 @@ pub enum Row {
         /// The value.
         item: MacroPoint,
     },
+    /// A period of membership in an index.
+    Membership(Membership),
     /// A trading day, from a calendar file.
     Day(DayRow),
     /// The splits of this symbol in this input are complete up to the time of the prices, so that

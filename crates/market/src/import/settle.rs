@@ -118,6 +118,7 @@ impl Settling<'_> {
         }
         let given: Vec<_> = actions.values().map(|(action, _)| action).collect();
         self.notes.extend(check_dividends(&collected.adjusted_closes, &given));
+        super::membership::settle(self, std::mem::take(&mut collected.memberships));
         self.instruments(std::mem::take(&mut collected.instruments));
         let zone = self.options.hours.zone().clone();
         let news = self.once(collected.news, "the id is given");
@@ -175,7 +176,11 @@ impl Settling<'_> {
     }
 
     /// One row per key; contradictory rows are rejected.
-    fn once<K: Ord, V: PartialEq>(&mut self, rows: Keyed<K, V>, what: &str) -> BTreeMap<K, (V, Place)> {
+    pub(super) fn once<K: Ord, V: PartialEq>(
+        &mut self,
+        rows: Keyed<K, V>,
+        what: &str,
+    ) -> BTreeMap<K, (V, Place)> {
         let mut kept = BTreeMap::new();
         for (key, mut list) in rows {
             list.sort_by_key(|(_, place)| *place);

@@ -13,6 +13,7 @@ mod indicators;
 mod keeping;
 #[path = "../../../core/tests/it/market_answers.rs"]
 mod market_answers;
+mod membership;
 mod round_trip;
 mod support;
 mod times;

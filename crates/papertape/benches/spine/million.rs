@@ -130,6 +130,7 @@ async fn claim(store: &Store, job: u64) -> Lease {
         start_date: date(0),
         end_date: date(days() - 1),
         symbols: ["AAPL".into()].into(),
+        universe: None,
         agents,
         market: MarketProfile::preset("us_equity").expect("is there"),
         initial_cash: Money(Decimal::from(100_000)),

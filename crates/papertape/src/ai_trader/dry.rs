@@ -65,6 +65,7 @@ pub async fn run(world: &World<'_>, agent: &RecordedAgent, report: &mut Report) 
             house_versions: &BTreeMap::new(),
             prompts: world.prompts,
             symbols: &symbols,
+            universe: None,
             dataset: world.dataset,
             day: *day,
             last,

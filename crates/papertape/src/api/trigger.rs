@@ -62,6 +62,10 @@ pub(super) struct TriggerBody {
     /// What may be traded.
     #[schema(min_items = 1)]
     symbols: Option<Vec<String>>,
+    /// An index of the dataset, such as `SP500`: on each day its members of that day may be traded. Not together with
+    /// `symbols`.
+    #[schema(min_length = 1, max_length = 64)]
+    universe: Option<String>,
     /// The dataset's name, or the first digits of its hash.
     dataset: Option<String>,
     /// The market profile's name; the dataset's own by default, else the config's.
@@ -327,6 +331,7 @@ fn request(body: TriggerBody) -> Result<Request, ApiError> {
         models,
         agents: agents.into_iter().map(|Object(body)| agent(body)).collect::<Result<_, _>>()?,
         symbols: body.symbols.unwrap_or_default(),
+        universe: body.universe,
         dataset: body.dataset,
         market: body.market,
         costs: body.costs.map(CostModel::from),

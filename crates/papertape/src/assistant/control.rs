@@ -129,6 +129,7 @@ fn field_in_chinese(field: &str) -> &str {
         "start_date" => "开始日期",
         "end_date" => "结束日期",
         "symbols" => "标的",
+        "universe" => "指数成分股范围",
         "dataset" => "数据集",
         "models" | "agents" => "交易员或模型",
         "initial_cash" => "初始资金",

@@ -64,9 +64,14 @@ impl JobsOf {
         let found = view::jobs(&self.0, query).await.map_err(of_view)?;
         let run = |job: &view::JobSummary| {
             let simulation = job.simulation.as_ref();
+            // All that ever were members of an index are many, and say nothing of a day.
+            let symbols = simulation.map(|run| match &run.universe {
+                Some(index) => json!(format!("the members of {index} on each day")),
+                None => json!(run.symbols),
+            });
             json!({ "job_id": job.job_id, "status": job.status, "error": job.error, "progress": job.progress,
                 "models": simulation.map(|run| run.agents.iter().map(|agent| &agent.name).collect::<Vec<_>>()),
-                "symbols": simulation.map(|run| &run.symbols), "cash": simulation.map(|run| run.initial_cash),
+                "symbols": symbols, "cash": simulation.map(|run| run.initial_cash),
                 "start_date": simulation.map(|run| run.start_date),
                 "end_date": simulation.map(|run| run.end_date) })
         };

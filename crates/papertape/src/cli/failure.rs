@@ -71,6 +71,7 @@ fn option(field: &str) -> &str {
         "end_date" => "--end",
         "models" | "model" => "--model",
         "symbols" => "--symbols",
+        "universe" => "--universe",
         "dataset" => "--dataset",
         "market" => "--market",
         "initial_cash" => "--cash",

@@ -103,7 +103,10 @@ fn details(answer: &StatusAnswer, about: &JobSummary) -> Result<()> {
         let cash = super::output::money(simulation.initial_cash);
         say(format_args!(
             "trades    {} in the market {}, from {cash} each",
-            simulation.symbols.join(", "),
+            match &simulation.universe {
+                Some(index) => format!("the members of {index} on each day"),
+                None => simulation.symbols.join(", "),
+            },
             if simulation.costs == "frictionless" {
                 format!("{} (frictionless)", simulation.market)
             } else {

@@ -148,6 +148,7 @@ fn one_job(
         start_date: first.date,
         end_date: last.date,
         symbols: symbols_of(dataset, recorded),
+        universe: None,
         agents,
         market: request.market.clone(),
         initial_cash: cash,

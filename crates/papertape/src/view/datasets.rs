@@ -4,7 +4,7 @@ use super::{MOST_ROWS, ViewError};
 use crate::app::App;
 use papertape_core::id::ContentHash;
 use papertape_core::time::Date;
-use papertape_market::{Entry, MarketError};
+use papertape_market::{Entry, IndexEntry, MarketError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -67,10 +67,31 @@ pub struct DatasetAnswer {
     pub fundamentals: usize,
     /// How many values of macroeconomic series it has.
     pub macros: usize,
+    /// The indexes of which it has members over time; a run can have one as its universe.
+    pub indexes: Vec<IndexAnswer>,
     /// How many bytes it takes on the disk; 0: it is part of the program.
     pub bytes: u64,
     /// Is it older content whose name stands for another now? It is found by its hash.
     pub replaced: bool,
+}
+
+/// An index of which a dataset has members over time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct IndexAnswer {
+    /// Its name.
+    #[schema(example = "SP500")]
+    pub name: String,
+    /// How many symbols ever were members.
+    pub symbols: usize,
+    /// How many periods of membership there are.
+    pub memberships: usize,
+}
+
+impl From<IndexEntry> for IndexAnswer {
+    fn from(entry: IndexEntry) -> Self {
+        let IndexEntry { name, symbols, memberships } = entry;
+        Self { name, symbols, memberships }
+    }
 }
 
 /// A page of the datasets at hand.
@@ -142,6 +163,7 @@ impl From<Entry> for DatasetAnswer {
             news: entry.news,
             fundamentals: entry.fundamentals,
             macros: entry.macros,
+            indexes: entry.indexes.into_iter().map(IndexAnswer::from).collect(),
             bytes: entry.bytes,
             replaced: entry.replaced,
         }

@@ -194,8 +194,11 @@ pub struct SimulationSummary {
     pub start_date: Date,
     /// Last day, included.
     pub end_date: Date,
-    /// What may be traded.
+    /// What may be traded; of a job with a universe, all that ever were its members.
     pub symbols: Vec<String>,
+    /// The index whose members of each day may be traded on it; absent: all of `symbols`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub universe: Option<String>,
     /// The market profile's name.
     pub market: String,
     /// What trading costs: `market`, as the profile says, or `frictionless`, nothing.
@@ -447,6 +450,7 @@ fn simulation(config: &SimulationConfig) -> SimulationSummary {
         start_date: config.start_date,
         end_date: config.end_date,
         symbols: config.symbols.iter().map(ToString::to_string).collect(),
+        universe: config.universe.clone(),
         market: config.market.name.clone(),
         costs: if config.market.is_frictionless() { "frictionless" } else { "market" }.to_owned(),
         initial_cash: number(config.initial_cash.0),

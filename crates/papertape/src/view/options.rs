@@ -99,6 +99,8 @@ pub struct DatasetOption {
     pub hash: String,
     /// Its symbols.
     pub symbols: Vec<String>,
+    /// The indexes of which it has members over time; a run can have one as its universe.
+    pub indexes: Vec<String>,
     /// Its first trading day.
     #[schema(value_type = Option<String>, format = Date)]
     pub first_day: Option<papertape_core::time::Date>,
@@ -137,6 +139,8 @@ pub struct DefaultsOption {
     pub costs: &'static str,
     /// What may be traded; empty: all.
     pub symbols: Vec<String>,
+    /// The index whose members of each day may be traded, in place of `symbols`.
+    pub universe: Option<String>,
     /// What each agent starts with.
     pub initial_cash: Number,
     /// Are summaries written?
@@ -189,6 +193,7 @@ pub fn options(app: &App) -> Result<OptionsAnswer, ViewError> {
             market: defaults.market.clone(),
             costs: defaults.costs.as_str(),
             symbols: defaults.symbols.clone(),
+            universe: defaults.universe.clone(),
             initial_cash: number(defaults.initial_cash),
             summaries: defaults.summaries,
             memory: defaults.memory.mode.as_str(),
@@ -260,6 +265,7 @@ impl From<Entry> for DatasetOption {
             name: entry.name,
             hash: entry.hash.to_hex(),
             symbols: entry.symbols.iter().map(ToString::to_string).collect(),
+            indexes: entry.indexes.into_iter().map(|index| index.name).collect(),
             first_day: entry.first_day,
             last_day: entry.last_day,
             market: entry.market,

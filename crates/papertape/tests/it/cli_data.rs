@@ -267,3 +267,45 @@ fn a_delisting_ends_a_position() {
     let shown = tool.ok(&["data", "show", "mine"]);
     assert!(shown.out.contains("mine"), "{shown:?}");
 }
+
+// Goal: members of an index are imported, shown and come back from an export; a run on the index trades the members of
+// each day, is replayed and told as such, and a wrong universe is a usage error that says what there is.
+#[test]
+fn an_index_is_imported_and_run_on() {
+    let members =
+        "index,symbol,from,until\nIDX,AAA,2024-01-02,2024-01-04\nIDX,BBB,2024-01-03,\nIDX,ZZZ,2020-01-01,\n";
+    let tool = tool(&[("bars.csv", BARS), ("members.csv", members)]);
+    let made = tool.json(&["data", "import", "bars.csv", "members.csv", "--name", "mine"]);
+    let note = made["report"]["notes"][0].as_str().expect("a note");
+    assert_eq!(note, "members without bars are left out of IDX: 1 (ZZZ); a run on it trades without them");
+    assert!(tool.ok(&["data", "show", "mine"]).out.contains("IDX: 2 symbols, 2 memberships"));
+    let shown = tool.json(&["data", "show", "mine"]);
+    assert_eq!(shown["indexes"][0]["name"], "IDX");
+    tool.ok(&["data", "export", "mine", "--to", "out", "--format", "parquet"]);
+    let again = tool.json(&["data", "import", "out", "--name", "again"]);
+    assert_eq!(again["hash"], made["hash"]);
+
+    let run = |more: &[&'static str]| {
+        let mut args = vec!["run", "--dataset", "mine", "--start", "2024-01-02", "--end", "2024-01-04"];
+        args.extend(["--model", "house::buy_and_hold", "--no-summaries"]);
+        args.extend(more);
+        args
+    };
+    let job = tool.job(&run(&["--universe", "IDX"]));
+    tool.ok(&["replay", &job]);
+    tool.ok(&["verify", &job]);
+    assert!(tool.ok(&["jobs", &job]).out.contains("the members of IDX on each day"));
+    let results = tool.ok(&["results", &job]);
+    let told = format!("{} {}", results.out, results.err).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("Universe: the members of IDX on each day."), "{told}");
+    let unknown = tool.ends(&run(&["--universe", "NONE"]), 2);
+    assert!(
+        unknown.err.contains("--universe: mine has no members of an index `NONE`; it has: IDX"),
+        "{unknown:?}"
+    );
+    let both = tool.ends(&run(&["--universe", "IDX", "--symbols", "AAA"]), 2);
+    assert!(both.err.contains("--symbols"), "{both:?}");
+    let early =
+        tool.ends(&["run", "--dataset", "us-daily-2000-2013", "--end", "2012-10-01", "--universe", "IDX"], 2);
+    assert!(early.err.contains("it has none; import them"), "{early:?}");
+}

@@ -26,7 +26,7 @@ use std::time::Duration;
 const LISTING: Date = jiff::civil::date(2012, 5, 18);
 
 /// Reads all news first, if there is any; then acts like the house model.
-fn answer(body: &Value) -> ScriptedAnswer {
+pub(crate) fn answer(body: &Value) -> ScriptedAnswer {
     let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let offers_news = body["tools"].to_string().contains("\"get_news\"");
     if offers_news && !messages.iter().any(|message| message["role"] == "tool") {
@@ -35,7 +35,7 @@ fn answer(body: &Value) -> ScriptedAnswer {
     desk_support::answer(body, &[])
 }
 
-async fn world(server: &ModelServer, catalogue: Catalogue) -> World {
+pub(crate) async fn world(server: &ModelServer, catalogue: Catalogue) -> World {
     let dir = tempfile::tempdir().expect("a directory");
     let mut config = config(&dir);
     let provider = ProviderConfig {
@@ -50,11 +50,11 @@ async fn world(server: &ModelServer, catalogue: Catalogue) -> World {
     World { router: api::router(app.clone()), app, job: String::new(), _dir: dir }
 }
 
-fn solo() -> AgentConfig {
+pub(crate) fn solo() -> AgentConfig {
     AgentConfig::solo(AgentName::new("solo"), "lab::one".parse().expect("a model"))
 }
 
-fn simulation(agent: AgentConfig, (first, last): (Date, Date)) -> Simulation {
+pub(crate) fn simulation(agent: AgentConfig, (first, last): (Date, Date)) -> Simulation {
     Simulation {
         start_date: Some(first),
         end_date: Some(last),
@@ -67,7 +67,7 @@ fn simulation(agent: AgentConfig, (first, last): (Date, Date)) -> Simulation {
 
 /// Runs a job of one agent, and returns each request with the index of its day. An agent's days are
 /// sequential: a request belongs to the newest day that any request has named so far.
-async fn requests(
+pub(crate) async fn requests(
     world: &World,
     server: &ModelServer,
     job: Simulation,
@@ -90,7 +90,7 @@ async fn requests(
 }
 
 /// The symbols of a desk's session.
-async fn researched(world: &World, job: &str, date: Date) -> Vec<String> {
+pub(crate) async fn researched(world: &World, job: &str, date: Date) -> Vec<String> {
     let day = world.good(&format!("/results?job_id={job}&date={date}")).await;
     let by_symbol = day["results"][0]["provenance"]["by_symbol"].as_object().cloned().unwrap_or_default();
     by_symbol.keys().cloned().collect()

@@ -82,6 +82,7 @@ mod redaction_support;
 mod replay_jobs;
 mod results_kept;
 mod rules_fixtures;
+mod universe;
 mod worker_processes;
 
 /// A config whose runs have no trading costs: the default of this crate's tests, except those about costs.

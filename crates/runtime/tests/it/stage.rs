@@ -210,6 +210,7 @@ impl Stage {
             start_date: self.data.days()[0].date,
             end_date: self.data.days()[2].date,
             symbols: [Symbol::new("AAPL")].into(),
+            universe: None,
             agents: self.agents.clone(),
             market,
             initial_cash,

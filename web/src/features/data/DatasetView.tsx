@@ -77,6 +77,7 @@ function About({ dataset }: { dataset: Dataset }) {
           [t('data.zone'), dataset.zone],
           [t('data.market'), dataset.market ?? t('data.market.none')],
           dataset.intervals.length > 0 ? [t('data.intervals'), dataset.intervals.join(', ')] : null,
+          dataset.indexes.length > 0 ? [t('data.indexes'), dataset.indexes.map(({ name, symbols }) => t('data.index', { name, symbols: format.count(symbols) })).join(', ')] : null,
           [t('data.bytes'), dataset.bytes === 0 ? t('data.bundled') : format.bytes(dataset.bytes)],
           ['hash', <code key="hash" className="wrap-anywhere">{dataset.hash}</code>],
         ]}

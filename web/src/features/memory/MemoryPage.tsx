@@ -60,7 +60,7 @@ function Whose({ job, model, onChange }: { job: string | undefined; model: strin
         {job !== undefined && !chosen && <option value={job}>{shortId(job)}</option>}
         {runs.map((run) => (
           <option key={run.job_id} value={run.job_id}>
-            {`${run.simulation?.symbols.slice(0, 4).join(', ') ?? run.kind} ${run.simulation?.start_date ?? ''} – ${run.simulation?.end_date ?? ''} · ${shortId(run.job_id)}`}
+            {`${run.simulation?.universe ?? run.simulation?.symbols.slice(0, 4).join(', ') ?? run.kind} ${run.simulation?.start_date ?? ''} – ${run.simulation?.end_date ?? ''} · ${shortId(run.job_id)}`}
           </option>
         ))}
       </select>

@@ -6,7 +6,7 @@ import { curves as curvesQuery, job as jobQuery, jobResults } from '@/server/que
 import { type Curves, hasStopped, type Job } from '@/server/types'
 import { type Format, useFormat } from '@/shared/format'
 import { type Translate, useText } from '@/shared/i18n'
-import { symbolsOf } from '@/shared/symbols'
+import { tradedOf } from '@/shared/symbols'
 import { useTitle } from '@/shared/title'
 import { Icon } from '@/shared/ui/icons'
 import { HouseTag, StatusMark, Tabs, Tag } from '@/shared/ui/parts'
@@ -126,7 +126,7 @@ function Performing({ job, curves }: { job: Job; curves: UseQueryResult<Curves> 
 
 function titleOf(job: Job, format: Format, t: Translate): string {
   const simulation = job.simulation
-  return simulation ? `${symbolsOf(simulation.symbols, t)} ${format.span(simulation.start_date, simulation.end_date)}` : job.kind
+  return simulation ? `${tradedOf(simulation, t)} ${format.span(simulation.start_date, simulation.end_date)}` : job.kind
 }
 
 interface HeadProps {
@@ -152,7 +152,7 @@ function Head({ job, line, stopping, onBranch, onGone }: HeadProps) {
           <span className="mono">{job.job_id}</span>
         </div>
         <h1 title={simulation?.symbols.join(', ')}>
-          {simulation ? symbolsOf(simulation.symbols, t) : job.kind}{' '}
+          {simulation ? tradedOf(simulation, t) : job.kind}{' '}
           {simulation && <span className="second tnum title-span">{format.span(simulation.start_date, simulation.end_date)}</span>}
         </h1>
         <div className="facts">

@@ -91,7 +91,7 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
               value={draft.dataset}
               onChange={(event) => {
                 const next = options.datasets.find((one) => one.name === event.target.value)
-                change({ dataset: event.target.value, symbols: usualSymbols(next), ...usualSpan(next) })
+                change({ dataset: event.target.value, symbols: usualSymbols(next), universe: '', ...usualSpan(next) })
               }}
             >
               {options.datasets.map((one) => (
@@ -100,7 +100,19 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
             </select>
           )}
         </Field>
-        <Symbols dataset={dataset} draft={draft} wrong={said('symbols')} onChange={(symbols) => change({ symbols })} />
+        {dataset && dataset.indexes.length > 0 && (
+          <Field name="universe" label={t('new.universe')} wrong={said('universe')} hint={draft.universe ? t('new.universe.hint') : undefined}>
+            {(tied) => (
+              <select className="select" {...tied} value={draft.universe} onChange={(event) => change({ universe: event.target.value })}>
+                <option value="">{t('new.universe.symbols')}</option>
+                {dataset.indexes.map((index) => (
+                  <option key={index}>{index}</option>
+                ))}
+              </select>
+            )}
+          </Field>
+        )}
+        {draft.universe === '' && <Symbols dataset={dataset} draft={draft} wrong={said('symbols')} onChange={(symbols) => change({ symbols })} />}
         <div className="fields">
           <Field name="start_date" label={t('new.start')} wrong={said('start_date')} hint={t('new.start.hint')}>
             {(tied) => <input className="input" {...tied} type="date" min={dataset?.first_day ?? undefined} max={dataset?.last_day ?? undefined} value={draft.start} onChange={(event) => change({ start: event.target.value })} />}

@@ -10,7 +10,7 @@ const options: Options = {
     { model: 'openai::gpt-5-mini', is_llm: true, usable: false },
   ],
   providers: [{ provider: 'openai', configured: false, problem: 'the key is not set' }],
-  datasets: [{ name: 'us', hash: 'abc', symbols: ['AAPL', 'IBM', 'brk.b'], first_day: '2000-03-01', last_day: '2013-03-01', market: null }],
+  datasets: [{ name: 'us', hash: 'abc', symbols: ['AAPL', 'IBM', 'brk.b'], first_day: '2000-03-01', last_day: '2013-03-01', market: null, indexes: [] }],
   baselines: ['buy_and_hold'],
   markets: [],
   analysts: ['market', 'social', 'news', 'fundamentals'],
@@ -19,7 +19,7 @@ const options: Options = {
   tools: [],
   most_agents: 64,
   most_rounds: 10,
-  defaults: { dataset: 'us', market: 'us_equity', costs: 'market', symbols: [], initial_cash: 100000, summaries: true, memory: 'all', max_debate_rounds: 1, max_risk_discuss_rounds: 1 },
+  defaults: { dataset: 'us', market: 'us_equity', costs: 'market', symbols: [], universe: null, initial_cash: 100000, summaries: true, memory: 'all', max_debate_rounds: 1, max_risk_discuss_rounds: 1 },
   deployment_mode: 'prod',
   is_dev_mode: false,
   preserve_dev_data: null,
@@ -32,6 +32,22 @@ it('begins with what can be sent as it is', () => {
   expect(toCommand({ ...draft, costs: 'frictionless' }, options)).toContain('--frictionless')
   expect(toTrigger(draft, options)).toMatchObject({ dataset: 'us', start_date: '2013-02-01', end_date: '2013-03-01', agents: [{ name: 'house::momentum', kind: 'solo' }], initial_cash: 100000 })
   expect(toCommand(draft, options)).toBe('papertape run --model house::momentum --symbols AAPL,IBM,brk.b --start 2013-02-01 --end 2013-03-01')
+})
+
+// Goal: an index takes the place of symbols, in what is sent and in the command, and no symbol is then needed.
+it('has an index for its universe', () => {
+  const [us] = options.datasets
+  if (!us) throw new Error('there is one')
+  const own = { ...options, datasets: [{ ...us, indexes: ['SP500'] }], defaults: { ...options.defaults, universe: 'SP500' } }
+  const draft = { ...emptyDraft(own, 'en'), symbols: 'NONE' }
+  expect(draft.universe).toBe('SP500')
+  expect(check(draft, own)).toEqual({})
+  expect(toTrigger(draft, own)).toMatchObject({ universe: 'SP500' })
+  expect(toTrigger(draft, own)).not.toHaveProperty('symbols')
+  expect(toCommand(draft, own)).toContain('--universe SP500 --start')
+  expect(toCommand(draft, own)).not.toContain('--symbols')
+  expect(check({ ...draft, universe: '' }, own).symbols).toBe('unknown')
+  expect(emptyDraft(options, 'en').universe).toBe('')
 })
 
 it('reads symbols as they are typed, and names those that are not there', () => {

@@ -22,6 +22,8 @@ export interface Draft {
   dataset: string
   /** As it is typed, separated by commas or blanks. */
   symbols: string
+  /** An index whose members of each day are traded; empty: the symbols. */
+  universe: string
   start: string
   end: string
   agents: AgentDraft[]
@@ -37,11 +39,11 @@ export interface Draft {
   done: 'skip' | 'degraded' | 'all'
 }
 
-export type FieldName = 'dataset' | 'symbols' | 'start_date' | 'end_date' | 'agents' | 'market' | 'costs' | 'initial_cash' | 'budget' | 'seed' | 'memory' | 'done'
+export type FieldName = 'dataset' | 'universe' | 'symbols' | 'start_date' | 'end_date' | 'agents' | 'market' | 'costs' | 'initial_cash' | 'budget' | 'seed' | 'memory' | 'done'
 export type Wrong = Partial<Record<FieldName, 'missing' | 'order' | 'number' | 'twice' | 'unknown' | 'form' | 'analysts' | 'rounds'>>
 
 /** Fields in the order in which they stand. */
-export const FIELDS: FieldName[] = ['dataset', 'symbols', 'start_date', 'end_date', 'agents', 'initial_cash', 'budget', 'market', 'costs', 'memory', 'seed']
+export const FIELDS: FieldName[] = ['dataset', 'universe', 'symbols', 'start_date', 'end_date', 'agents', 'initial_cash', 'budget', 'market', 'costs', 'memory', 'seed']
 
 /** Those that are folded away at first. */
 export const FOLDED: FieldName[] = ['market', 'costs', 'memory', 'seed']
@@ -87,6 +89,7 @@ export function emptyDraft(options: Options, language: 'en' | 'zh'): Draft {
   return {
     dataset: dataset?.name ?? '',
     symbols: wanted.length > 0 ? wanted.join(', ') : usualSymbols(dataset),
+    universe: dataset?.indexes.find((index) => index === defaults.universe) ?? '',
     ...usualSpan(dataset),
     agents: [own ? { ...agent, kind: 'named', name: own.name } : agent],
     market: '',
@@ -135,8 +138,10 @@ export function agentWrong(agent: AgentDraft, mostRounds: number): 'missing' | '
 export function check(draft: Draft, options: Options): Wrong {
   const wrong: Wrong = {}
   const dataset = options.datasets.find((one) => one.name === draft.dataset)
-  if (symbolsOf(draft, dataset).length === 0) wrong.symbols = 'missing'
-  else if (unknownSymbols(draft, dataset).length > 0) wrong.symbols = 'unknown'
+  if (draft.universe === '') {
+    if (symbolsOf(draft, dataset).length === 0) wrong.symbols = 'missing'
+    else if (unknownSymbols(draft, dataset).length > 0) wrong.symbols = 'unknown'
+  }
   if (draft.end === '') wrong.end_date = 'missing'
   if (draft.start !== '' && draft.end !== '' && draft.start > draft.end) wrong.end_date = 'order'
   const agents = draft.agents.map((agent) => agentWrong(agent, options.most_rounds)).find((why) => why !== undefined)
@@ -169,7 +174,7 @@ export function toTrigger(draft: Draft, options: Options): Trigger {
   const models = draft.agents.flatMap((agent) => (agent.kind === 'named' ? [agent.name] : []))
   return {
     dataset: draft.dataset || null,
-    symbols: symbolsOf(draft, dataset),
+    ...(draft.universe ? { universe: draft.universe } : { symbols: symbolsOf(draft, dataset) }),
     start_date: draft.start || null,
     end_date: draft.end,
     ...(models.length > 0 && { models }),
@@ -206,7 +211,7 @@ export function toCommand(draft: Draft, options: Options): string | null {
   }
   for (const agent of draft.agents) parts.push(`--model ${agent.kind === 'named' ? agent.name : agent.model.trim() || '…'}`)
   if (draft.dataset !== defaults.dataset) parts.push(`--dataset ${draft.dataset}`)
-  parts.push(`--symbols ${symbolsOf(draft, dataset).join(',')}`)
+  parts.push(draft.universe ? `--universe ${draft.universe}` : `--symbols ${symbolsOf(draft, dataset).join(',')}`)
   if (draft.start) parts.push(`--start ${draft.start}`)
   parts.push(`--end ${draft.end}`)
   if (draft.market) parts.push(`--market ${draft.market}`)

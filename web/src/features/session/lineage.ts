@@ -132,7 +132,7 @@ export function lineageOf(
 /** Of the instrument, or of the market as a whole, where its own desk or everybody was shown it. */
 function concerns(one: Exposure, symbol: string): boolean {
   if (one.series.startsWith(`${symbol}/`)) return true
-  const whole = one.series === 'news' || one.series.startsWith('macro/')
+  const whole = one.series === 'news' || one.series.startsWith('news/') || one.series.startsWith('macro/') || one.series.startsWith('index/')
   const place = placeOf(one.path)
   return whole && (place.symbol === null || place.symbol === symbol)
 }

@@ -21,6 +21,7 @@ export const enCodes: CodeTexts = {
   },
   order: {
     insolvent: 'The account is insolvent; trading has stopped',
+    not_in_universe: 'The instrument is not in the run’s universe on that day; positions in it can only be reduced or closed',
     unknown_symbol: 'The run does not trade this instrument',
     no_bar_today: 'The instrument has no price today',
     invalid_amount: 'The amount makes no sense',

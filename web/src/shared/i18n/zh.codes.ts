@@ -21,6 +21,7 @@ export const zhCodes: CodeTexts = {
   },
   order: {
     insolvent: '账户已资不抵债，交易已停止',
+    not_in_universe: '该标的当日不在本次运行的交易范围内，持仓只能减仓或平仓',
     unknown_symbol: '本次运行不交易该标的',
     no_bar_today: '该标的今日没有行情',
     invalid_amount: '数量无效',

@@ -120,12 +120,23 @@ fn show(common: &Common, entry: &Entry) -> Outcome {
         ("news", count(entry.news as u64)),
         ("fundamentals", count(entry.fundamentals as u64)),
         ("macro values", count(entry.macros as u64)),
+        ("indexes", indexes(entry)),
         ("bytes", bytes),
     ] {
         table.add_row([what.to_owned(), value]);
     }
     say(text_of(&table))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The indexes that can be a run's universe.
+fn indexes(entry: &Entry) -> String {
+    let index = |index: &papertape_market::IndexEntry| {
+        let (symbols, periods) = (count(index.symbols as u64), count(index.memberships as u64));
+        format!("{}: {symbols} symbols, {periods} memberships", index.name)
+    };
+    let all: Vec<String> = entry.indexes.iter().map(index).collect();
+    if all.is_empty() { "-".to_owned() } else { all.join("; ") }
 }
 
 fn verify(common: &Common, catalogue: &Catalogue, wanted: &str) -> Outcome {
