@@ -43,8 +43,11 @@ pub struct Entry {
     /// The market profile of runs that name none; no part of the hash.
     #[serde(default)]
     pub market: Option<String>,
-    /// Its symbols, in byte order.
+    /// Its symbols that can be traded, in byte order.
     pub symbols: Vec<Symbol>,
+    /// The symbols of its indexes, in byte order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub indexes: Vec<Symbol>,
     /// Its first trading day.
     pub first_day: Option<Date>,
     /// Its last trading day.
@@ -279,7 +282,8 @@ impl Entry {
             hash: dataset.hash(),
             zone: dataset.zone().to_owned(),
             market: None,
-            symbols: dataset.all_symbols().cloned().collect(),
+            symbols: dataset.tradable_symbols().cloned().collect(),
+            indexes: dataset.indexes().cloned().collect(),
             first_day: date(dataset.days().first()),
             last_day: date(dataset.days().last()),
             days: dataset.days().len(),

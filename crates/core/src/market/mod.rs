@@ -17,6 +17,7 @@
 //! | a split or a dividend | the open of its ex-date; a split is in effect from then on |
 //! | news, a fundamental, a macro point | its `published_at`; without one it is refused |
 //! | a symbol | its first bar's open |
+//! | an index | never: no view has it |
 //!
 //! Series are given in the share units of the view's instant: bars before a split that is in effect
 //! have their prices divided and their volumes multiplied by its ratio. Dividends never adjust.
@@ -46,7 +47,7 @@ pub use conditions::ST_METRIC;
 pub use contents::{Contents, GivenBar};
 pub use dataset::Dataset;
 pub use error::{BuildError, ReadError};
-pub use facts::{Fundamental, Instrument, MacroPoint, News, Published};
+pub use facts::{Fundamental, Instrument, InstrumentType, MacroPoint, News, Published};
 pub use indicator::{Indicator, IndicatorColumn, IndicatorTable};
 pub use interval::Interval;
 pub use listed::Listed;

@@ -111,11 +111,24 @@ pub(super) fn pick_agent(config: &SimulationConfig, name: Option<&str>) -> Resul
 }
 
 pub(super) fn symbols(dataset: &Dataset, wanted: &[String]) -> Result<BTreeSet<Symbol>, TriggerError> {
-    let all: BTreeSet<Symbol> = dataset.all_symbols().cloned().collect();
+    let all: BTreeSet<Symbol> = dataset.tradable_symbols().cloned().collect();
+    if all.is_empty() {
+        let message =
+            format!("{} has only indexes, which cannot be traded; import stocks with them", dataset.name());
+        return Err(bad("symbols", message));
+    }
     if wanted.is_empty() {
         return Ok(all);
     }
     let wanted: BTreeSet<Symbol> = wanted.iter().map(|symbol| Symbol::new(symbol.trim())).collect();
+    if let Some(index) = dataset.indexes().find(|index| wanted.contains(*index)) {
+        let message = format!(
+            "{index} is an index of {} and cannot be traded; compare the run with it as its `benchmark` \
+             (`--benchmark {index}`)",
+            dataset.name()
+        );
+        return Err(bad("symbols", message));
+    }
     match wanted.iter().find(|symbol| !all.contains(*symbol)) {
         None => Ok(wanted),
         Some(unknown) => {

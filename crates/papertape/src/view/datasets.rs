@@ -45,8 +45,10 @@ pub struct DatasetAnswer {
     /// The market profile of runs that name none.
     #[schema(example = "us_equity")]
     pub market: Option<String>,
-    /// Its symbols, in byte order.
+    /// Its symbols that can be traded, in byte order.
     pub symbols: Vec<String>,
+    /// The symbols of its indexes, in byte order: a run can name one as its benchmark.
+    pub indexes: Vec<String>,
     /// Its first trading day.
     pub first_day: Option<Date>,
     /// Its last trading day.
@@ -132,6 +134,7 @@ impl From<Entry> for DatasetAnswer {
             zone: entry.zone,
             market: entry.market,
             symbols: entry.symbols.iter().map(ToString::to_string).collect(),
+            indexes: entry.indexes.iter().map(ToString::to_string).collect(),
             first_day: entry.first_day,
             last_day: entry.last_day,
             days: entry.days,

@@ -97,8 +97,10 @@ pub struct DatasetOption {
     pub name: String,
     /// Its content hash.
     pub hash: String,
-    /// Its symbols.
+    /// Its symbols that can be traded.
     pub symbols: Vec<String>,
+    /// The symbols of its indexes: a run can name one as its benchmark.
+    pub indexes: Vec<String>,
     /// Its first trading day.
     #[schema(value_type = Option<String>, format = Date)]
     pub first_day: Option<papertape_core::time::Date>,
@@ -260,6 +262,7 @@ impl From<Entry> for DatasetOption {
             name: entry.name,
             hash: entry.hash.to_hex(),
             symbols: entry.symbols.iter().map(ToString::to_string).collect(),
+            indexes: entry.indexes.iter().map(ToString::to_string).collect(),
             first_day: entry.first_day,
             last_day: entry.last_day,
             market: entry.market,

@@ -104,13 +104,16 @@ fn show(common: &Common, entry: &Entry) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let mut table = table(["what", "~value"]);
+    let names = |symbols: &[Symbol]| symbols.iter().map(Symbol::as_str).collect::<Vec<_>>().join(", ");
+    let indexes = if entry.indexes.is_empty() { "-".to_owned() } else { names(&entry.indexes) };
     let bytes = if entry.bytes == 0 { "part of the program".to_owned() } else { count(entry.bytes) };
     for (what, value) in [
         ("name", entry.name.clone()),
         ("hash", entry.hash.to_hex()),
         ("zone", entry.zone.clone()),
         ("market", entry.market.clone().unwrap_or_else(|| "-".to_owned())),
-        ("symbols", entry.symbols.iter().map(Symbol::as_str).collect::<Vec<_>>().join(", ")),
+        ("symbols", names(&entry.symbols)),
+        ("indexes", indexes),
         ("first day", day(entry.first_day)),
         ("last day", day(entry.last_day)),
         ("days", count(entry.days as u64)),
