@@ -168,6 +168,9 @@ pub struct SimulationDefaults {
     pub costs: CostModel,
     /// What each agent starts with.
     pub initial_cash: rust_decimal::Decimal,
+    /// The symbol or index that results are compared with; absent: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub benchmark: Option<String>,
     /// Write summaries of what agents say?
     pub summaries: bool,
     /// What of the traders' memory is on.
@@ -184,6 +187,7 @@ impl Default for SimulationDefaults {
             market: "us_equity".to_owned(),
             costs: CostModel::Market,
             initial_cash: rust_decimal::Decimal::from(100_000),
+            benchmark: None,
             summaries: true,
             memory: MemorySettings::default(),
             budget: Budget::default(),

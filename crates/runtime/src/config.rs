@@ -38,6 +38,11 @@ pub struct SimulationConfig {
     pub prompts: ContentHash,
     /// Write summaries?
     pub summaries: bool,
+    /// The symbol or index that results are compared with. No agent hears of it and no day follows from it, so
+    /// neither [`fingerprint`](Self::fingerprint) nor [`agent_hash`](Self::agent_hash) has it: days that were done
+    /// are done, whatever they are compared with. The job's anchor has it, as all of its config.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub benchmark: Option<Symbol>,
     /// What of the traders' memory is on. A job of before there was one has none.
     #[serde(default = "MemorySettings::off", skip_serializing_if = "MemorySettings::is_off")]
     pub memory: MemorySettings,
@@ -127,12 +132,13 @@ pub struct Change {
 }
 
 impl SimulationConfig {
-    /// Hash of everything that decides the outcome: not the budget, deadlines and retries.
+    /// Hash of everything that decides the outcome: not the budget, the benchmark, deadlines and retries.
     #[must_use]
     pub fn fingerprint(&self) -> ContentHash {
         let mut whole = to_value(self);
         if let Some(map) = whole.as_object_mut() {
             map.remove("budget");
+            map.remove("benchmark");
         }
         if let Some(imported) = whole.get_mut("imported").and_then(Value::as_object_mut) {
             // The same logs are the same wherever they lie.

@@ -22,6 +22,7 @@
 //! Series are given in the share units of the view's instant: bars before a split that is in effect
 //! have their prices divided and their volumes multiplied by its ratio. Dividends never adjust.
 
+mod benchmark;
 mod builder;
 mod calendar;
 mod canonical;
@@ -41,6 +42,7 @@ mod read;
 mod rows;
 mod view;
 
+pub use benchmark::{BenchmarkSeries, BenchmarkStart, NoBenchmark};
 pub use builder::{DailyBar, DatasetBuilder};
 pub use calendar::{TradingDay, TradingHours};
 pub use conditions::ST_METRIC;

@@ -60,6 +60,9 @@ pub(super) struct RunArgs {
     /// What each agent starts with
     #[arg(long, value_name = "AMOUNT")]
     cash: Option<Decimal>,
+    /// The symbol or index that results are compared with; agents neither trade it nor hear of it
+    #[arg(long, value_name = "SYMBOL")]
+    benchmark: Option<String>,
     /// The seed of the job's randomness
     #[arg(long)]
     seed: Option<u64>,
@@ -201,6 +204,7 @@ impl RunArgs {
             market: self.market,
             costs: self.frictionless.then_some(CostModel::Frictionless),
             initial_cash: self.cash,
+            benchmark: self.benchmark,
             seed: self.seed,
             summaries: self.no_summaries.then_some(false),
             replace_existing: self.replace,
@@ -297,6 +301,7 @@ fn body(request: &Request) -> Value {
         "market": request.market,
         "costs": request.costs,
         "initial_cash": request.initial_cash.map(number),
+        "benchmark": request.benchmark,
         "seed": request.seed,
         "budget": request.budget.map(budget),
         "summaries": request.summaries,

@@ -3,10 +3,12 @@
 use super::{Request, TriggerError, bad};
 use crate::app::App;
 use crate::config::Mode;
+use crate::view::unknown_benchmark;
 use papertape_agents::config::AgentConfig;
 use papertape_core::id::{AgentName, Symbol};
-use papertape_core::market::Dataset;
+use papertape_core::market::{Dataset, NoBenchmark};
 use papertape_core::message::{ModelName, Usage};
+use papertape_core::record::NewDay;
 use papertape_runtime::budget::Budget;
 use papertape_runtime::config::SimulationConfig;
 use std::collections::BTreeSet;
@@ -139,5 +141,21 @@ pub(super) fn symbols(dataset: &Dataset, wanted: &[String]) -> Result<BTreeSet<S
                 format!("{} has no `{unknown}`; it has: {}{more}", dataset.name(), known.join(", ")),
             ))
         }
+    }
+}
+
+/// A benchmark must have a price to begin with.
+pub(super) fn benchmark(
+    dataset: &Dataset,
+    config: &SimulationConfig,
+    days: &[NewDay],
+) -> Result<(), TriggerError> {
+    let (Some(symbol), Some(first)) = (&config.benchmark, days.iter().map(|day| day.date).min()) else {
+        return Ok(());
+    };
+    match dataset.benchmark(symbol, &[first]) {
+        Ok(_) => Ok(()),
+        Err(NoBenchmark::Unknown(_)) => Err(bad("benchmark", unknown_benchmark(dataset, symbol))),
+        Err(other) => Err(bad("benchmark", format!("{other}; name another, or start later"))),
     }
 }

@@ -154,6 +154,7 @@ fn one_job(
         seed: 0,
         prompts: app.services.prompts.hash(),
         summaries: request.summaries.unwrap_or(defaults.summaries),
+        benchmark: None,
         memory,
         memory_from: None,
         embedding: embedding(app, memory)?,

@@ -86,14 +86,16 @@ pub use reasoning::{
     reasoning,
 };
 pub(crate) use results::is_full_research;
+pub(crate) use results::unknown_benchmark;
 pub use results::{
-    BaselineResult, Baselines, CorporateActionAnswer, DailyMetrics, DailyPortfolioValue, DayMetadata,
-    DayReasoning, DayResult, DayResults, DecisionAnswer, DoneBefore, FinalPosition, FinancingAnswer,
-    FullResearch, HeldAtClose, Holding, InsolvencyAnswer, KeptResults, Metrics, NeighbourAnswer,
-    OrderPlaceAnswer, PendingOrderAnswer, PointInTimeReason, PositionSnapshotAnswer, Provenance,
-    RangeProvenance, RangeReasoning, RangeResult, RangeResults, ReasoningLevel, RecordedAnswer,
-    RecordedDifference, RecordedRefusal, Rejected, ResultsAnswer, ResultsQuery, SessionHeadAnswer, Span,
-    StartingHoldings, Trade, ValueAtClose, results, session_head,
+    BaselineResult, Baselines, BenchmarkAnswer, BenchmarkStartAnswer, CorporateActionAnswer, DailyMetrics,
+    DailyPortfolioValue, DayMetadata, DayReasoning, DayResult, DayResults, DecisionAnswer, DoneBefore,
+    FinalPosition, FinancingAnswer, FullResearch, HeldAtClose, Holding, InsolvencyAnswer, KeptResults,
+    Metrics, NeighbourAnswer, OrderPlaceAnswer, PendingOrderAnswer, PointInTimeReason,
+    PositionSnapshotAnswer, Provenance, RangeProvenance, RangeReasoning, RangeResult, RangeResults,
+    ReasoningLevel, RecordedAnswer, RecordedDifference, RecordedRefusal, Rejected, RelativeMetrics,
+    ResultsAnswer, ResultsQuery, SessionHeadAnswer, Span, StartingHoldings, Trade, ValueAtClose, results,
+    session_head,
 };
 pub use sessions::{
     ExposureAnswer, ExposuresAnswer, MessagesAnswer, MessagesQuery, SessionQuery, StepAnswer, StepsAnswer,
