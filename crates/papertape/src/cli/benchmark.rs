@@ -11,7 +11,7 @@ const MAX_NAMED: usize = 5;
 const MAX_CAPTURE: f64 = 9_999.0;
 
 /// The figures of an agent relative to its benchmark.
-const COLUMNS: [&str; 10] = [
+const COLUMNS: [&str; 11] = [
     "agent",
     "benchmark",
     ">its return",
@@ -19,9 +19,10 @@ const COLUMNS: [&str; 10] = [
     ">alpha",
     ">beta",
     ">correlation",
-    ">track. error",
+    ">tracking error",
     ">info ratio",
-    ">up/down capt.",
+    ">up capture",
+    ">down capture",
 ];
 
 fn compared(lines: &[Line]) -> impl Iterator<Item = (&Line, &BenchmarkAnswer)> {
@@ -47,7 +48,8 @@ fn cells(line: &Line, benchmark: &BenchmarkAnswer) -> [String; COLUMNS.len()] {
         two(metrics.correlation),
         percent(metrics.tracking_error).trim_start_matches('+').to_owned(),
         two(metrics.information_ratio),
-        format!("{}/{}", capture(metrics.up_capture), capture(metrics.down_capture)),
+        capture(metrics.up_capture),
+        capture(metrics.down_capture),
     ]
 }
 

@@ -155,7 +155,10 @@ pub(super) fn benchmark(
     };
     match dataset.benchmark(symbol, &[first]) {
         Ok(_) => Ok(()),
-        Err(NoBenchmark::Unknown(_)) => Err(bad("benchmark", unknown_benchmark(dataset, symbol))),
+        Err(NoBenchmark::Unknown(_)) => {
+            let known = unknown_benchmark(dataset, symbol);
+            Err(bad("benchmark", format!("{known}, or import a dataset that has `{symbol}`")))
+        }
         Err(other) => Err(bad("benchmark", format!("{other}; name another, or start later"))),
     }
 }

@@ -149,10 +149,7 @@ pub(crate) fn unknown_benchmark(dataset: &Dataset, symbol: &Symbol) -> String {
     let known: Vec<&str> = dataset.indexes().chain(dataset.tradable_symbols()).map(Symbol::as_str).collect();
     let named = known.get(..MAX_NAMED).unwrap_or(&known).join(", ");
     let more = if known.len() > MAX_NAMED { ", …" } else { "" };
-    format!(
-        "`{symbol}` is neither a symbol nor an index of {}; name one of {named}{more}, or import a dataset that has it",
-        dataset.name()
-    )
+    format!("`{symbol}` is neither a symbol nor an index of {}; name one of {named}{more}", dataset.name())
 }
 
 /// What an agent's range says that is compared.
