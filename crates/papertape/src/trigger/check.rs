@@ -144,21 +144,28 @@ pub(super) fn symbols(dataset: &Dataset, wanted: &[String]) -> Result<BTreeSet<S
     }
 }
 
-/// A benchmark must have a price to begin with.
+/// A benchmark must have a price to begin with. A configured one that has none over this data is left out; gives what is
+/// to be said then.
 pub(super) fn benchmark(
     dataset: &Dataset,
-    config: &SimulationConfig,
+    config: &mut SimulationConfig,
     days: &[NewDay],
-) -> Result<(), TriggerError> {
+    is_requested: bool,
+) -> Result<Option<String>, TriggerError> {
     let (Some(symbol), Some(first)) = (&config.benchmark, days.iter().map(|day| day.date).min()) else {
-        return Ok(());
+        return Ok(None);
     };
-    match dataset.benchmark(symbol, &[first]) {
-        Ok(_) => Ok(()),
+    let problem = match dataset.benchmark(symbol, &[first]) {
+        Ok(_) => return Ok(None),
         Err(NoBenchmark::Unknown(_)) => {
             let known = unknown_benchmark(dataset, symbol);
-            Err(bad("benchmark", format!("{known}, or import a dataset that has `{symbol}`")))
+            format!("{known}, or import a dataset that has `{symbol}`")
         }
-        Err(other) => Err(bad("benchmark", format!("{other}; name another, or start later"))),
+        Err(other) => format!("{other}; name another, or start later"),
+    };
+    if is_requested {
+        return Err(bad("benchmark", problem));
     }
+    config.benchmark = None;
+    Ok(Some(format!("the run has no benchmark, simulation.benchmark does not fit: {problem}")))
 }

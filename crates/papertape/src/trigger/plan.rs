@@ -76,7 +76,7 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<Planned, Trigge
         let range = format!("from {} to {}", config.start_date, config.end_date);
         return Err(bad("end_date", format!("the dataset has no trading day {range}")));
     }
-    benchmark(&dataset, &config, &days)?;
+    warnings.extend(benchmark(&dataset, &mut config, &days, request.benchmark.is_some())?);
     warnings.extend(beyond(&dataset, config.start_date, config.end_date));
     let named = !request.symbols.is_empty() || !defaults.symbols.is_empty();
     let late = not_listed(&dataset, &config, &days).filter(|_| named);

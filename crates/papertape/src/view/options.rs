@@ -141,6 +141,8 @@ pub struct DefaultsOption {
     pub symbols: Vec<String>,
     /// What each agent starts with.
     pub initial_cash: Number,
+    /// The symbol or index that results are compared with; `null`: none.
+    pub benchmark: Option<String>,
     /// Are summaries written?
     pub summaries: bool,
     /// Which memories are on.
@@ -192,6 +194,7 @@ pub fn options(app: &App) -> Result<OptionsAnswer, ViewError> {
             costs: defaults.costs.as_str(),
             symbols: defaults.symbols.clone(),
             initial_cash: number(defaults.initial_cash),
+            benchmark: defaults.benchmark.clone(),
             summaries: defaults.summaries,
             memory: defaults.memory.mode.as_str(),
             max_debate_rounds: desk.max_debate_rounds,

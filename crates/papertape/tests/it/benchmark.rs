@@ -2,7 +2,7 @@
 
 use crate::api_support::{DAYS, MODELS, World, config, week};
 use papertape::api;
-use papertape::app::App;
+use papertape::app::{Access, App};
 use papertape::trigger::{Request as Simulation, trigger};
 use papertape_core::id::JobId;
 use papertape_core::ports::Queue as _;
@@ -291,4 +291,30 @@ async fn an_index_is_compared_with_and_not_traded() {
         "us-daily-2000-2013 does not have it"
     );
     assert_eq!(world.get(&format!("/results?job_id={week}&benchmark=SPX")).await.status, 400);
+}
+
+// Goal: a configured benchmark is every run's that names none, as far as its data have it: where they do not, the run has none
+// and says so, for nobody asked for it by name.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_configured_benchmark_goes_as_far_as_the_data() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut config = config(&dir);
+    config.simulation.benchmark = Some("FB".to_owned());
+    let app = App::open(config, Access::Own).await.expect("it opens");
+    let world = World { router: api::router(app.clone()), app, job: String::new(), _dir: dir };
+    let run = async |start: &str, end: &str, benchmark: Option<&str>| {
+        let body = json!({
+            "start_date": start, "end_date": end, "models": [MODELS[0]], "symbols": ["IBM"], "benchmark": benchmark,
+        });
+        let queued = world.post("/simulate/trigger", &body).await.json();
+        let job = queued["job_id"].as_str().unwrap_or_else(|| panic!("{queued}"));
+        let simulation = world.good(&format!("/jobs/{job}")).await["job"]["simulation"].clone();
+        (simulation["benchmark"].clone(), queued["warnings"].to_string())
+    };
+    assert_eq!(run("2012-10-01", "2012-10-05", None).await.0, "FB");
+    assert_eq!(run("2012-10-01", "2012-10-05", Some("AAPL")).await.0, "AAPL");
+    let (none, warnings) = run("2012-05-01", "2012-05-04", None).await;
+    assert_eq!(none, Value::Null);
+    assert!(warnings.contains("the run has no benchmark") && warnings.contains("2012-05-18"), "{warnings}");
+    assert_eq!(world.good("/simulate/options").await["defaults"]["benchmark"], "FB");
 }

@@ -67,6 +67,7 @@ function About({ dataset }: { dataset: Dataset }) {
       <dl className="figures">
         <Figure name={t('data.days')} value={format.count(dataset.days)} />
         <Figure name={t('data.symbols')} value={format.count(dataset.symbols.length)} />
+        {dataset.indexes.length > 0 && <Figure name={t('data.indexes')} value={format.count(dataset.indexes.length)} />}
         {kinds.map(([name, count]) => (
           <Figure key={name} name={name} value={count === 0 ? t('data.none') : format.count(count)} tone={count === 0 ? 'quiet' : ''} />
         ))}

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Options } from '@/server/types'
-import { agentName, check, emptyDraft, fieldOf, symbolsOf, toCommand, toTrigger } from './form'
+import { agentName, benchmarksOf, check, emptyDraft, fieldOf, symbolsOf, toCommand, toTrigger } from './form'
 
 const options: Options = {
   kinds: ['solo', 'desk'],
@@ -10,7 +10,7 @@ const options: Options = {
     { model: 'openai::gpt-5-mini', is_llm: true, usable: false },
   ],
   providers: [{ provider: 'openai', configured: false, problem: 'the key is not set' }],
-  datasets: [{ name: 'us', hash: 'abc', symbols: ['AAPL', 'IBM', 'brk.b'], first_day: '2000-03-01', last_day: '2013-03-01', market: null }],
+  datasets: [{ name: 'us', hash: 'abc', symbols: ['AAPL', 'IBM', 'brk.b'], indexes: ['SPX'], first_day: '2000-03-01', last_day: '2013-03-01', market: null }],
   baselines: ['buy_and_hold'],
   markets: [],
   analysts: ['market', 'social', 'news', 'fundamentals'],
@@ -19,7 +19,7 @@ const options: Options = {
   tools: [],
   most_agents: 64,
   most_rounds: 10,
-  defaults: { dataset: 'us', market: 'us_equity', costs: 'market', symbols: [], initial_cash: 100000, summaries: true, memory: 'all', max_debate_rounds: 1, max_risk_discuss_rounds: 1 },
+  defaults: { dataset: 'us', market: 'us_equity', costs: 'market', symbols: [], initial_cash: 100000, benchmark: null, summaries: true, memory: 'all', max_debate_rounds: 1, max_risk_discuss_rounds: 1 },
   deployment_mode: 'prod',
   is_dev_mode: false,
   preserve_dev_data: null,
@@ -32,6 +32,19 @@ it('begins with what can be sent as it is', () => {
   expect(toCommand({ ...draft, costs: 'frictionless' }, options)).toContain('--frictionless')
   expect(toTrigger(draft, options)).toMatchObject({ dataset: 'us', start_date: '2013-02-01', end_date: '2013-03-01', agents: [{ name: 'house::momentum', kind: 'solo' }], initial_cash: 100000 })
   expect(toCommand(draft, options)).toBe('papertape run --model house::momentum --symbols AAPL,IBM,brk.b --start 2013-02-01 --end 2013-03-01')
+})
+
+it('offers indexes as benchmarks, and sends the one that is chosen', () => {
+  const draft = emptyDraft(options, 'en')
+  expect(benchmarksOf(options.datasets[0])).toEqual(['SPX', 'AAPL', 'IBM', 'brk.b'])
+  expect([draft.benchmark, toTrigger(draft, options).benchmark]).toEqual(['', undefined])
+  const chosen = { ...draft, benchmark: 'SPX' }
+  expect(toTrigger(chosen, options).benchmark).toBe('SPX')
+  expect(toCommand(chosen, options)).toContain(' --benchmark SPX')
+  const usual = { ...options, defaults: { ...options.defaults, benchmark: 'SPX' } }
+  expect(emptyDraft(usual, 'en').benchmark).toBe('SPX')
+  expect(emptyDraft({ ...options, defaults: { ...options.defaults, benchmark: 'NDX' } }, 'en').benchmark).toBe('')
+  expect(fieldOf('benchmark')).toBe('benchmark')
 })
 
 it('reads symbols as they are typed, and names those that are not there', () => {
