@@ -169,7 +169,6 @@ pub struct SimulationDefaults {
     /// What each agent starts with.
     pub initial_cash: rust_decimal::Decimal,
     /// The symbol or index that results are compared with; absent: none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub benchmark: Option<String>,
     /// Write summaries of what agents say?
     pub summaries: bool,
