@@ -25,6 +25,7 @@ mod branch_jobs;
 mod cleanup_jsonl;
 mod cli_access;
 mod cli_backup;
+mod cli_benchmark;
 mod cli_chat;
 mod cli_config;
 mod cli_data;
