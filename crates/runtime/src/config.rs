@@ -38,7 +38,7 @@ pub struct SimulationConfig {
     pub prompts: ContentHash,
     /// Write summaries?
     pub summaries: bool,
-    /// The symbol or index that results are compared with. No agent hears of it and no day follows from it, so
+    /// The symbol or index that results are compared with. It changes nothing that an agent sees or does, so
     /// neither [`fingerprint`](Self::fingerprint) nor [`agent_hash`](Self::agent_hash) has it: days that were done
     /// are done, whatever they are compared with. The job's anchor has it, as all of its config.
     #[serde(default, skip_serializing_if = "Option::is_none")]

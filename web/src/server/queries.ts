@@ -93,8 +93,7 @@ export const curves = (id: string) =>
 export const jobResults = (id: string, benchmark?: string) =>
   queryOptions({
     queryKey: ['job', id, 'results', ...(benchmark ? [benchmark] : [])],
-    queryFn: async ({ signal }) =>
-      (await orNull(read('/results', {}, { job_id: id, benchmark }, signal))) as RangeResults | null,
+    queryFn: async ({ signal }) => (await orNull(read('/results', {}, { job_id: id, benchmark }, signal))) as RangeResults | null,
     staleTime: 30_000,
   })
 

@@ -10793,8 +10793,8 @@ export interface components {
             /** @description Agents, given whole. */
             agents?: components["schemas"]["AgentBody"][] | null;
             /**
-             * @description The symbol or index of the dataset that results are compared with; the config's by default, else none. Agents
-             *     neither trade it nor hear of it.
+             * @description The symbol or index of the dataset that results are compared with; the config's by default, else none. It
+             *     changes nothing that agents see or do.
              */
             benchmark?: string | null;
             budget?: components["schemas"]["BudgetBody"] | null;

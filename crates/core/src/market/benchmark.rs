@@ -1,4 +1,4 @@
-//! What money that is left in one symbol or index comes to, day by day: the benchmark of a run.
+//! The value of money held in one symbol or index, day by day: the benchmark of a run.
 
 use super::contents::Contents;
 use super::dataset::Dataset;

@@ -26,8 +26,7 @@ pub enum InstrumentType {
     /// A share, a fund, a coin: whatever an order can name.
     #[default]
     Stock,
-    /// A level, such as the S&P 500's. Nobody can trade it, and no agent reads it: it is there for results to be
-    /// compared with.
+    /// A level, such as the S&P 500's. It cannot be traded and agents do not see it; results are compared with it.
     Index,
 }
 

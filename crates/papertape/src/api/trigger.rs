@@ -72,8 +72,8 @@ pub(super) struct TriggerBody {
     #[serde(default, deserialize_with = "maybe_amount")]
     #[schema(value_type = Option<f64>, exclusive_minimum = 0, maximum = 1_000_000_000_000_i64)]
     initial_cash: Option<Decimal>,
-    /// The symbol or index of the dataset that results are compared with; the config's by default, else none. Agents
-    /// neither trade it nor hear of it.
+    /// The symbol or index of the dataset that results are compared with; the config's by default, else none. It
+    /// changes nothing that agents see or do.
     benchmark: Option<String>,
     /// The seed of the job's randomness.
     #[serde(default, deserialize_with = "whole::<_, INT64>")]

@@ -60,7 +60,7 @@ pub(super) struct RunArgs {
     /// What each agent starts with
     #[arg(long, value_name = "AMOUNT")]
     cash: Option<Decimal>,
-    /// The symbol or index that results are compared with; agents neither trade it nor hear of it
+    /// Compare results with this symbol or index of the dataset; it changes nothing that agents see
     #[arg(long, value_name = "SYMBOL")]
     benchmark: Option<String>,
     /// The seed of the job's randomness

@@ -144,8 +144,8 @@ pub(super) fn symbols(dataset: &Dataset, wanted: &[String]) -> Result<BTreeSet<S
     }
 }
 
-/// A benchmark must have a price to begin with. A configured one that has none over this data is left out; gives what is
-/// to be said then.
+/// A benchmark must have a price to begin with. A requested one that has none is an error; a configured one is dropped,
+/// and the result is the warning.
 pub(super) fn benchmark(
     dataset: &Dataset,
     config: &mut SimulationConfig,

@@ -261,7 +261,7 @@ async fn an_index_is_compared_with_and_not_traded() {
     near(&benchmark["relative_metrics"]["benchmark_return"], 0.015);
     let said =
         world.good(&format!("/reasoning?job_id={job}&include_full_conversation=true")).await.to_string();
-    assert!(said.contains("AAA") && !said.contains("SPX"), "no agent hears of it");
+    assert!(said.contains("AAA") && !said.contains("SPX"), "no agent sees it");
 
     body["symbols"] = json!(["AAA", "SPX"]);
     let answer = world.post("/simulate/trigger", &body).await;
@@ -294,7 +294,7 @@ async fn an_index_is_compared_with_and_not_traded() {
 }
 
 // Goal: a configured benchmark is every run's that names none, as far as its data have it: where they do not, the run has none
-// and says so, for nobody asked for it by name.
+// and a warning says so.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_configured_benchmark_goes_as_far_as_the_data() {
     let dir = tempfile::tempdir().expect("a directory");

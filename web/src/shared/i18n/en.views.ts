@@ -186,7 +186,7 @@ export const enViews = {
   'data.indexes': 'Indexes',
   'new.benchmark': 'Benchmark',
   'new.benchmark.none': 'None',
-  'new.benchmark.hint': 'Agents neither trade it nor hear of it.',
+  'new.benchmark.hint': 'It changes nothing that agents see.',
   'run.uninvested': 'The baseline “{name}” left {share} of its money uninvested, on average over the days.',
   'provenance.end': 'Ended by',
   'provenance.steps': '{count} {count:step|steps}',

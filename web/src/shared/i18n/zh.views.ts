@@ -188,7 +188,7 @@ export const zhViews: Record<keyof typeof enViews, string> = {
   'data.indexes': '指数',
   'new.benchmark': '对比基准',
   'new.benchmark.none': '无',
-  'new.benchmark.hint': '智能体不交易它，也看不到它。',
+  'new.benchmark.hint': '仅用于对比结果，不影响智能体看到的内容。',
   'run.uninvested': '基准“{name}”平均有 {share} 的资金未投入。',
   'provenance.end': '结束方式',
   'provenance.steps': '{count} 步',

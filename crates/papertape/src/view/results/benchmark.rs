@@ -1,5 +1,5 @@
-//! The benchmark of a run: what the same money comes to that is left in one symbol or index over the run's days, and what
-//! the agent's figures are next to it. See [`Dataset::benchmark`].
+//! The benchmark of a run: the same money held in one symbol or index over the run's days, and the agent's figures
+//! relative to it. See [`Dataset::benchmark`].
 
 use super::super::{Number, ViewError, figure, number};
 use super::{Metrics, ValueAtClose};
@@ -108,7 +108,7 @@ impl From<metric::RelativeMetrics> for RelativeMetrics {
 #[derive(Debug, Default)]
 pub(super) struct Requested {
     symbol: Option<Symbol>,
-    /// Has any of the datasets that were asked the symbol?
+    /// Does any of the results' datasets have the symbol?
     is_known: bool,
     /// What is wrong with it, of the first dataset that does not have it.
     problem: Option<String>,
@@ -143,7 +143,7 @@ impl Requested {
     }
 }
 
-/// What is to be said of a benchmark that a dataset does not have.
+/// The error for a benchmark that a dataset does not have.
 pub(crate) fn unknown_benchmark(dataset: &Dataset, symbol: &Symbol) -> String {
     // Indexes first: they are what a benchmark usually is.
     let known: Vec<&str> = dataset.indexes().chain(dataset.tradable_symbols()).map(Symbol::as_str).collect();
@@ -152,7 +152,7 @@ pub(crate) fn unknown_benchmark(dataset: &Dataset, symbol: &Symbol) -> String {
     format!("`{symbol}` is neither a symbol nor an index of {}; name one of {named}{more}", dataset.name())
 }
 
-/// What an agent's range says that is compared.
+/// The part of an agent's range that is compared.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Compared<'a> {
     /// The days.
@@ -164,7 +164,7 @@ pub(super) struct Compared<'a> {
 }
 
 impl BenchmarkAnswer {
-    /// What this symbol says of an agent's range; `dataset` is `None` where it is no longer available.
+    /// Compares an agent's range with this symbol; `dataset` is `None` where it is no longer available.
     pub(super) fn of(symbol: &Symbol, dataset: Option<&Dataset>, compared: Compared<'_>) -> Self {
         let instrument = dataset.and_then(|dataset| dataset.instrument(symbol));
         let instrument_type = instrument.map(|instrument| instrument.instrument_type);
