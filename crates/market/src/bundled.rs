@@ -4,7 +4,7 @@ use crate::error::MarketError;
 use flate2::read::GzDecoder;
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
-use papertape_core::market::{DailyBar, Dataset, DatasetBuilder, Instrument, TradingHours};
+use papertape_core::market::{DailyBar, Dataset, DatasetBuilder, Instrument, InstrumentType, TradingHours};
 use papertape_core::money::{Price, Quantity};
 use papertape_core::time::{Date, parse_date};
 use rust_decimal::Decimal;
@@ -48,6 +48,7 @@ fn decode() -> Result<Dataset, MarketError> {
             symbol: symbol.into(),
             name: name.to_owned(),
             currency: "USD".to_owned(),
+            instrument_type: InstrumentType::Stock,
         });
     }
     let mut dates = BTreeSet::new();

@@ -43,8 +43,11 @@ pub struct Entry {
     /// The market profile of runs that name none; not part of the hash.
     #[serde(default)]
     pub market: Option<String>,
-    /// Its symbols, in byte order.
+    /// Its symbols that can be traded, in byte order.
     pub symbols: Vec<Symbol>,
+    /// The symbols of its indexes, in byte order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub indexes: Vec<Symbol>,
     /// Its first trading day.
     pub first_day: Option<Date>,
     /// Its last trading day.
@@ -67,7 +70,7 @@ pub struct Entry {
     pub macros: usize,
     /// The indexes whose members over time it holds; a run can use one of them as its universe.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub indexes: Vec<IndexEntry>,
+    pub universes: Vec<UniverseEntry>,
     /// The size on disk in bytes; 0 for a dataset that is part of the program.
     pub bytes: u64,
     /// Whether this is older content whose name now refers to other content. It is found by its hash.
@@ -77,7 +80,7 @@ pub struct Entry {
 
 /// An index of which a dataset has members over time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct IndexEntry {
+pub struct UniverseEntry {
     /// Its name.
     pub name: String,
     /// How many symbols ever were members.
@@ -289,7 +292,8 @@ impl Entry {
             hash: dataset.hash(),
             zone: dataset.zone().to_owned(),
             market: None,
-            symbols: dataset.all_symbols().cloned().collect(),
+            symbols: dataset.tradable_symbols().cloned().collect(),
+            indexes: dataset.indexes().cloned().collect(),
             first_day: date(dataset.days().first()),
             last_day: date(dataset.days().last()),
             days: dataset.days().len(),
@@ -300,19 +304,19 @@ impl Entry {
             news: contents.news().len(),
             fundamentals: contents.fundamentals().count(),
             macros: contents.macros().count(),
-            indexes: indexes(dataset),
+            universes: universes(dataset),
             bytes: 0,
             replaced: false,
         }
     }
 }
 
-fn indexes(dataset: &Dataset) -> Vec<IndexEntry> {
+fn universes(dataset: &Dataset) -> Vec<UniverseEntry> {
     let periods = dataset.contents().memberships();
-    let entry = |(name, symbols): (&str, BTreeSet<Symbol>)| IndexEntry {
+    let entry = |(name, symbols): (&str, BTreeSet<Symbol>)| UniverseEntry {
         name: name.to_owned(),
         symbols: symbols.len(),
         memberships: periods.iter().filter(|period| period.index == name).count(),
     };
-    dataset.indexes().into_iter().map(entry).collect()
+    dataset.universes().into_iter().map(entry).collect()
 }

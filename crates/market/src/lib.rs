@@ -12,6 +12,6 @@ pub mod import;
 mod store;
 
 pub use bundled::{BUNDLED_NAME, bundled};
-pub use catalogue::{Catalogue, Entry, IndexEntry};
+pub use catalogue::{Catalogue, Entry, UniverseEntry};
 pub use error::MarketError;
 pub use store::check_name;

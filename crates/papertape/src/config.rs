@@ -170,6 +170,8 @@ pub struct SimulationDefaults {
     pub costs: CostModel,
     /// The starting cash of each agent.
     pub initial_cash: rust_decimal::Decimal,
+    /// The symbol or index that results are compared with; absent: none.
+    pub benchmark: Option<String>,
     /// Whether to write summaries of what agents say.
     pub summaries: bool,
     /// Which of the traders' memories are on.
@@ -187,6 +189,7 @@ impl Default for SimulationDefaults {
             market: "us_equity".to_owned(),
             costs: CostModel::Market,
             initial_cash: rust_decimal::Decimal::from(100_000),
+            benchmark: None,
             summaries: true,
             memory: MemorySettings::default(),
             budget: Budget::default(),

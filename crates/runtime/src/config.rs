@@ -41,6 +41,11 @@ pub struct SimulationConfig {
     pub prompts: ContentHash,
     /// Whether to write summaries.
     pub summaries: bool,
+    /// The symbol or index that results are compared with. It changes nothing that an agent sees or does, so
+    /// neither [`fingerprint`](Self::fingerprint) nor [`agent_hash`](Self::agent_hash) covers it: a completed day
+    /// stays completed, whatever it is compared with. The job's anchor covers it, like all of its config.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub benchmark: Option<Symbol>,
     /// Which memories of the traders are enabled. None for jobs recorded before memory existed.
     #[serde(default = "MemorySettings::off", skip_serializing_if = "MemorySettings::is_off")]
     pub memory: MemorySettings,
@@ -135,6 +140,7 @@ impl SimulationConfig {
         let mut whole = to_value(self);
         if let Some(map) = whole.as_object_mut() {
             map.remove("budget");
+            map.remove("benchmark");
         }
         if let Some(imported) = whole.get_mut("imported").and_then(Value::as_object_mut) {
             // The same logs count as the same wherever they are.

@@ -3,8 +3,8 @@
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
 use papertape_core::market::{
-    BarRest, DailyBar, Dataset, DatasetBuilder, Instrument, Interval, IntradayBar, Membership, News,
-    TradingDay, TradingHours,
+    BarRest, DailyBar, Dataset, DatasetBuilder, Instrument, InstrumentType, Interval, IntradayBar,
+    Membership, News, TradingDay, TradingHours,
 };
 use papertape_core::money::{Price, Quantity};
 use papertape_core::time::{Date, Timestamp, parse_date};
@@ -57,11 +57,34 @@ impl SmallData {
             symbol: symbol.clone(),
             name: format!("{symbol} Inc."),
             currency: "USD".to_owned(),
+            instrument_type: InstrumentType::Stock,
         });
         for (day, bar) in self.days.iter().skip(first).zip(bars) {
             let [open, high, low, close] = bar.map(price);
             let volume = Quantity(Decimal::from(1_000));
             let bar = DailyBar { date: day.date, open, high, low, close, volume };
+            self.builder.bar(&symbol, bar).expect("a possible bar");
+        }
+        self
+    }
+
+    /// Adds an index with these levels (open, high, low, close), each on its nth day, from 0.
+    ///
+    /// # Panics
+    /// On an impossible bar.
+    #[must_use]
+    pub fn index(mut self, symbol: &str, bars: &[(usize, [&str; 4])]) -> Self {
+        let symbol = Symbol::new(symbol);
+        self.builder.instrument(Instrument {
+            symbol: symbol.clone(),
+            name: format!("{symbol} Index"),
+            currency: "USD".to_owned(),
+            instrument_type: InstrumentType::Index,
+        });
+        for (day, bar) in bars {
+            let [open, high, low, close] = bar.map(price);
+            let volume = Quantity(Decimal::ZERO);
+            let bar = DailyBar { date: self.days[*day].date, open, high, low, close, volume };
             self.builder.bar(&symbol, bar).expect("a possible bar");
         }
         self

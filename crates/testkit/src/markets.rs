@@ -6,7 +6,9 @@
 use jiff::civil::{Weekday, date, time};
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
-use papertape_core::market::{DailyBar, Dataset, DatasetBuilder, Instrument, TradingDay, TradingHours};
+use papertape_core::market::{
+    DailyBar, Dataset, DatasetBuilder, Instrument, InstrumentType, TradingDay, TradingHours,
+};
 use papertape_core::money::{Price, Quantity};
 use papertape_core::time::Date;
 use rust_decimal::Decimal;
@@ -176,7 +178,12 @@ fn add(
 ) {
     let symbol = Symbol::new(story.symbol);
     let name = format!("{} (made up)", story.symbol);
-    builder.instrument(Instrument { symbol: symbol.clone(), name, currency: currency.to_owned() });
+    builder.instrument(Instrument {
+        symbol: symbol.clone(),
+        name,
+        currency: currency.to_owned(),
+        instrument_type: InstrumentType::Stock,
+    });
     let mut draws = Draws::of(story.symbol);
     let mut drifts = story.phases.iter().flat_map(|(days, drift)| std::iter::repeat_n(*drift, *days));
     let mut before = decimal(story.first);

@@ -89,12 +89,11 @@ export const curves = (id: string) =>
     queryFn: ({ signal }) => read('/jobs/{job_id}/curves', { job_id: id }, undefined, signal),
   })
 
-/** Returns by agent of one job, with figures and baselines; `null` where no day of it is closed. */
-export const jobResults = (id: string) =>
+/** Returns by agent of one job, with figures, baselines and a benchmark, by default its own; `null` where no day of it is closed. */
+export const jobResults = (id: string, benchmark?: string) =>
   queryOptions({
-    queryKey: ['job', id, 'results'],
-    queryFn: async ({ signal }) =>
-      (await orNull(read('/results', {}, { job_id: id }, signal))) as RangeResults | null,
+    queryKey: ['job', id, 'results', ...(benchmark ? [benchmark] : [])],
+    queryFn: async ({ signal }) => (await orNull(read('/results', {}, { job_id: id, benchmark }, signal))) as RangeResults | null,
     staleTime: 30_000,
   })
 

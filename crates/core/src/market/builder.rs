@@ -240,6 +240,9 @@ impl DatasetBuilder {
             let daily = self.bars.remove(&symbol).unwrap_or_default();
             let bars = pack_days(&symbol, daily, &within, &self.days)?;
             let mut actions = self.actions.remove(&symbol).unwrap_or_default();
+            if let Some(action) = actions.first().filter(|_| !instrument.instrument_type.is_tradable()) {
+                return Err(refused_action(action, "it is an index, which has no corporate actions"));
+            }
             check_actions(&mut actions, &self.days)?;
             let last = bars.opens_at.all().iter().last().map(|at| day_at(&self.days, at).date);
             check_delisting(&actions, last)?;

@@ -110,10 +110,29 @@ impl Dataset {
         &self.parts.days
     }
 
-    /// Every symbol that it ever has, for a job's configuration to be checked against. What an agent
-    /// may know of them is the view's to say.
+    /// Every symbol that it ever has, indexes included. What an agent may know of them is the view's to say.
     pub fn all_symbols(&self) -> impl Iterator<Item = &Symbol> {
         self.parts.series.keys()
+    }
+
+    /// Every symbol that can be traded at some time: all but indexes.
+    pub fn tradable_symbols(&self) -> impl Iterator<Item = &Symbol> {
+        let series = self.parts.series.iter();
+        series.filter(|(_, series)| series.instrument.instrument_type.is_tradable()).map(|(symbol, _)| symbol)
+    }
+
+    /// The symbols of its indexes.
+    pub fn indexes(&self) -> impl Iterator<Item = &Symbol> {
+        let series = self.parts.series.iter();
+        series
+            .filter(|(_, series)| !series.instrument.instrument_type.is_tradable())
+            .map(|(symbol, _)| symbol)
+    }
+
+    /// The instrument of a symbol that it ever has, index or not.
+    #[must_use]
+    pub fn instrument(&self, symbol: &Symbol) -> Option<&Instrument> {
+        self.parts.series.get(symbol).map(|series| &series.instrument)
     }
 
     /// How many daily bars it holds.

@@ -5,7 +5,7 @@ use crate::time::{Date, Timestamp};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-/// Something that can be traded.
+/// Something that has bars: it can be traded, unless it is an index.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Instrument {
     /// Its ticker symbol.
@@ -14,6 +14,37 @@ pub struct Instrument {
     pub name: String,
     /// The currency of its prices, ISO 4217.
     pub currency: String,
+    /// What it is. Omitted for a stock, so that datasets without indexes hash as they always did.
+    #[serde(rename = "type", default, skip_serializing_if = "InstrumentType::is_tradable")]
+    pub instrument_type: InstrumentType,
+}
+
+/// What an instrument is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InstrumentType {
+    /// A share, a fund, a coin: whatever an order can name.
+    #[default]
+    Stock,
+    /// A level, such as the S&P 500's. It cannot be traded and agents do not see it; results are compared with it.
+    Index,
+}
+
+impl InstrumentType {
+    /// `stock` or `index`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Stock => "stock",
+            Self::Index => "index",
+        }
+    }
+
+    /// Can an order name it?
+    #[must_use]
+    pub fn is_tradable(&self) -> bool {
+        *self == Self::Stock
+    }
 }
 
 /// An item with the instant at which it became public.

@@ -111,7 +111,7 @@ impl Dataset {
     /// The indexes of which it has members, with every symbol that ever was one. For a job's configuration to be
     /// checked against: nothing of it may be shown to an agent.
     #[must_use]
-    pub fn indexes(&self) -> BTreeMap<&str, BTreeSet<Symbol>> {
+    pub fn universes(&self) -> BTreeMap<&str, BTreeSet<Symbol>> {
         let mut indexes: BTreeMap<&str, BTreeSet<Symbol>> = BTreeMap::new();
         for change in &self.parts().memberships {
             indexes.entry(&change.item.index).or_default().insert(change.item.symbol.clone());

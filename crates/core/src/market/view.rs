@@ -33,8 +33,10 @@ pub struct MarketView<'a> {
     zone: &'a TimeZone,
     /// The days that have begun.
     days: &'a [TradingDay],
-    /// The symbols that have begun to trade.
+    /// The symbols that have begun to trade; no indexes.
     pub(super) series: BTreeMap<&'a Symbol, Known<'a>>,
+    /// Indexes, which nothing here reads: a truncated dataset keeps them, so that its hash covers them.
+    indexes: BTreeMap<&'a Symbol, Known<'a>>,
     news: &'a [Published<News>],
     pub(super) fundamentals: BTreeMap<&'a Symbol, &'a [Published<Fundamental>]>,
     macros: BTreeMap<&'a str, &'a [Published<MacroPoint>]>,
@@ -47,13 +49,17 @@ impl<'a> MarketView<'a> {
     pub(super) fn new(parts: &'a Parts, dataset: ContentHash, instant: Timestamp) -> Self {
         let days = &parts.days[..parts.days.partition_point(|day| day.open <= instant)];
         let known = |(symbol, series)| Some((symbol, Known::new(series, days, instant)?));
+        let (series, indexes) = (parts.series.iter())
+            .filter_map(known)
+            .partition(|(_, known): &(_, Known<'_>)| known.instrument.instrument_type.is_tradable());
         Self {
             instant,
             dataset,
             zone_name: &parts.zone_name,
             zone: &parts.zone,
             days,
-            series: parts.series.iter().filter_map(known).collect(),
+            series,
+            indexes,
             news: published(&parts.news, instant),
             fundamentals: (parts.fundamentals.iter())
                 .map(|(symbol, list)| (symbol, published(list, instant)))
@@ -387,7 +393,7 @@ impl<'a> MarketView<'a> {
             zone_name: self.zone_name.to_owned(),
             zone: self.zone.clone(),
             days: self.days.to_vec(),
-            series: self.series.iter().map(series).collect(),
+            series: self.series.iter().chain(&self.indexes).map(series).collect(),
             news: self.news.to_vec(),
             fundamentals: (self.fundamentals.iter())
                 .map(|(&symbol, list)| (symbol.clone(), list.to_vec()))

@@ -4,8 +4,8 @@ use crate::market_rows::{Rows, rows};
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
 use papertape_core::market::{
-    BuildError, DailyBar, Dataset, DatasetBuilder, Fundamental, Instrument, MacroPoint, News, TradingDay,
-    TradingHours,
+    BuildError, DailyBar, Dataset, DatasetBuilder, Fundamental, Instrument, InstrumentType, MacroPoint, News,
+    TradingDay, TradingHours,
 };
 use papertape_core::money::{Price, Quantity};
 use papertape_core::time::Date;
@@ -260,7 +260,12 @@ fn builder() -> DatasetBuilder {
         builder.day(day(date)).expect("day");
     }
     let (name, currency) = ("Aaa".to_owned(), "USD".to_owned());
-    builder.instrument(Instrument { symbol: symbol(), name, currency });
+    builder.instrument(Instrument {
+        symbol: symbol(),
+        name,
+        currency,
+        instrument_type: InstrumentType::Stock,
+    });
     builder
 }
 

@@ -4,8 +4,8 @@ use papertape_core::broker::{Board, MarketProfile};
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
 use papertape_core::market::{
-    DailyBar, Dataset, DatasetBuilder, Fundamental, Instrument, PriceKind, ST_METRIC, TradingDay,
-    TradingHours,
+    DailyBar, Dataset, DatasetBuilder, Fundamental, Instrument, InstrumentType, PriceKind, ST_METRIC,
+    TradingDay, TradingHours,
 };
 use papertape_core::money::{Price, Quantity};
 use papertape_core::time::Date;
@@ -29,6 +29,7 @@ fn add(builder: &mut DatasetBuilder, days: &[TradingDay], symbol: &str, first: u
         symbol: symbol.clone(),
         name: symbol.to_string(),
         currency: "CNY".to_owned(),
+        instrument_type: InstrumentType::Stock,
     });
     for (day, volume) in days[first..].iter().zip(volumes) {
         let price = Price::from(10);

@@ -3,8 +3,8 @@
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
 use papertape_core::market::{
-    DailyBar, Dataset, DatasetBuilder, Fundamental, Instrument, MacroPoint, Membership, News, Published,
-    TradingDay, TradingHours,
+    DailyBar, Dataset, DatasetBuilder, Fundamental, Instrument, InstrumentType, MacroPoint, Membership, News,
+    Published, TradingDay, TradingHours,
 };
 use papertape_core::money::{Price, Quantity};
 use papertape_core::time::{Date, Timestamp};
@@ -35,6 +35,7 @@ impl Rows {
                 symbol: symbol.clone(),
                 name: format!("{symbol} Company"),
                 currency: "USD".into(),
+                instrument_type: InstrumentType::Stock,
             });
         }
         self.days.iter().for_each(|day| builder.day(*day).expect("day"));

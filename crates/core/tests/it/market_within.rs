@@ -3,8 +3,8 @@
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
 use papertape_core::market::{
-    BarRange, BarRest, BuildError, DailyBar, Dataset, DatasetBuilder, Instrument, Interval, IntradayBar,
-    TradingDay, TradingHours,
+    BarRange, BarRest, BuildError, DailyBar, Dataset, DatasetBuilder, Instrument, InstrumentType, Interval,
+    IntradayBar, TradingDay, TradingHours,
 };
 use papertape_core::money::{Price, Quantity};
 use papertape_core::time::{Date, Timestamp, parse_date};
@@ -63,7 +63,12 @@ fn builder() -> DatasetBuilder {
     let mut builder = DatasetBuilder::new("within", TradingHours::US_ZONE);
     days().into_iter().for_each(|day| builder.day(day).expect("a day"));
     let (name, currency) = (A.to_owned(), "USD".to_owned());
-    builder.instrument(Instrument { symbol: A.into(), name, currency });
+    builder.instrument(Instrument {
+        symbol: A.into(),
+        name,
+        currency,
+        instrument_type: InstrumentType::Stock,
+    });
     builder
 }
 

@@ -83,12 +83,15 @@ pub fn export(dataset: &Dataset, dir: &Path, format: ExportFormat) -> Result<Vec
             .iter()
             .map(|day| vec![Cell::Date(day.date), Cell::Instant(day.open), Cell::Instant(day.close)]),
     )?;
+    let has_indexes = dataset.indexes().next().is_some();
     files.write(
         "instruments",
-        INSTRUMENTS,
-        contents
-            .instruments()
-            .map(|one| vec![text(one.symbol.as_str()), text(&one.name), text(&one.currency)]),
+        if has_indexes { TYPED_INSTRUMENTS } else { INSTRUMENTS },
+        contents.instruments().map(|one| {
+            let mut cells = vec![text(one.symbol.as_str()), text(&one.name), text(&one.currency)];
+            cells.extend(has_indexes.then(|| text(one.instrument_type.as_str())));
+            cells
+        }),
     )?;
     let daily = dataset.all_symbols().flat_map(|symbol| {
         contents.bars(symbol).into_iter().map(move |bar| {
@@ -196,6 +199,8 @@ pub fn export(dataset: &Dataset, dir: &Path, format: ExportFormat) -> Result<Vec
 
 const CALENDAR: Header = &[("date", Type::Date), ("opens_at", Type::Instant), ("closes_at", Type::Instant)];
 const INSTRUMENTS: Header = &[("symbol", Type::Text), ("name", Type::Text), ("currency", Type::Text)];
+const TYPED_INSTRUMENTS: Header =
+    &[("symbol", Type::Text), ("name", Type::Text), ("currency", Type::Text), ("type", Type::Text)];
 const BARS: Header = &[
     ("symbol", Type::Text),
     ("date", Type::Date),

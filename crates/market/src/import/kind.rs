@@ -9,7 +9,7 @@ use super::source::Source;
 use jiff::tz::TimeZone;
 use papertape_core::id::{ContentHash, Symbol};
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
-use papertape_core::market::{Fundamental, MacroPoint, Membership, News};
+use papertape_core::market::{Fundamental, InstrumentType, MacroPoint, Membership, News};
 use papertape_core::money::Price;
 use papertape_core::time::Timestamp;
 use rust_decimal::Decimal;
@@ -48,7 +48,7 @@ impl Kind {
             Self::Memberships
         } else if any(super::bars::OPEN) && any(super::bars::TIME) {
             Self::Bars
-        } else if any(SYMBOL) && (has("name") || has("currency")) {
+        } else if any(SYMBOL) && (has("name") || has("currency") || columns.iter().all(is_symbol_or_type)) {
             Self::Instruments
         } else if has("date") && columns.iter().all(|c| ["date", "opensat", "closesat"].contains(&&**c)) {
             Self::Calendar
@@ -61,7 +61,7 @@ impl Kind {
         match self {
             Self::Bars => super::bars::SLOTS,
             Self::Actions => &[SYMBOL, &["exdate"], &["kind"], &["value"]],
-            Self::Instruments => &[SYMBOL, &["name"], &["currency"]],
+            Self::Instruments => &[SYMBOL, &["name"], &["currency"], TYPE],
             Self::News => &[
                 PUBLISHED_NEWS,
                 HEADLINE,
@@ -88,7 +88,13 @@ impl Kind {
     }
 }
 
+/// Whether a column is one of these two: a file whose other columns are all unknown is not about instruments.
+fn is_symbol_or_type(column: &String) -> bool {
+    SYMBOL.iter().chain(TYPE).any(|name| name == column)
+}
+
 const ANNOUNCED: Slot = &["announcedat", "announced", "publishedat", "published"];
+const TYPE: Slot = &["type"];
 const HEADLINE: Slot = &["headline", "title"];
 const PUBLISHED_NEWS: Slot =
     &["publishedat", "published", "timepublished", "publicationdate", "datetime", "pubdate", "time", "date"];
@@ -151,12 +157,22 @@ fn ratio(text: &str) -> Result<Decimal, String> {
 }
 
 fn instrument(fields: &[&str]) -> Result<Row, String> {
-    let [symbol, name, currency] = *fields else { return Err(short()) };
+    let [symbol, name, currency, instrument_type] = *fields else { return Err(short()) };
     let symbol = fields::symbol(symbol)?;
     if currency.len() > 10 {
         return Err(format!("{} is no currency", fields::shown(currency)));
     }
-    Ok(Row::Instrument(InstrumentRow { symbol, name: some(name), currency: some(currency) }))
+    let instrument_type = match instrument_type {
+        "" => None,
+        "stock" => Some(InstrumentType::Stock),
+        "index" => Some(InstrumentType::Index),
+        other => {
+            let other = fields::shown(other);
+            return Err(format!("{other} is not a type of instrument; expected `stock` or `index`"));
+        }
+    };
+    let (name, currency) = (some(name), some(currency));
+    Ok(Row::Instrument(InstrumentRow { symbol, name, currency, instrument_type }))
 }
 
 fn news(fields: &[&str], zone: &TimeZone) -> Result<Row, String> {

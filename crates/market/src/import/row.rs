@@ -2,7 +2,7 @@
 
 use papertape_core::id::Symbol;
 use papertape_core::ledger::CorporateAction;
-use papertape_core::market::{BarRest, Fundamental, Interval, MacroPoint, Membership, News};
+use papertape_core::market::{BarRest, Fundamental, InstrumentType, Interval, MacroPoint, Membership, News};
 use papertape_core::money::Price;
 use papertape_core::time::{Date, Timestamp};
 use serde::Serialize;
@@ -101,6 +101,8 @@ pub struct InstrumentRow {
     pub name: Option<String>,
     /// The currency of its prices, ISO 4217.
     pub currency: Option<String>,
+    /// What it is; a stock where it does not say.
+    pub instrument_type: Option<InstrumentType>,
 }
 
 /// A trading day as in a calendar file.

@@ -10,7 +10,9 @@ use super::run::ImportOptions;
 use super::shifted;
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
-use papertape_core::market::{BuildError, DatasetBuilder, Instrument, Interval, IntradayBar, TradingDay};
+use papertape_core::market::{
+    BuildError, DatasetBuilder, Instrument, InstrumentType, Interval, IntradayBar, TradingDay,
+};
 use papertape_core::money::Price;
 use papertape_core::time::{Date, Timestamp, from_micros};
 use std::collections::{BTreeMap, BTreeSet};
@@ -100,6 +102,15 @@ impl Settling<'_> {
         for symbol in &collected.splits_complete {
             splits.entry(symbol.clone()).or_default();
         }
+        let instruments = self.once(std::mem::take(&mut collected.instruments), "the instrument is given");
+        let is_index = |row: &InstrumentRow| row.instrument_type == Some(InstrumentType::Index);
+        let indexes =
+            instruments.values().filter(|(row, _)| is_index(row)).map(|(row, _)| row.symbol.clone());
+        let indexes: BTreeSet<Symbol> = indexes.collect();
+        // An index is never split, so a source that adjusts prices for splits leaves its levels as they are.
+        for symbol in &indexes {
+            splits.insert(symbol.clone(), Splits::default());
+        }
         for (series, bars) in by_series(std::mem::take(&mut collected.bars)) {
             super::series::settle_series(self, &series, bars, splits.get(&series.0));
         }
@@ -114,12 +125,12 @@ impl Settling<'_> {
                 let added = self.builder.day(day);
                 self.note_error(added);
             }
-            self.actions(&actions, first, last);
+            self.actions(&actions, &indexes, first, last);
         }
         let given: Vec<_> = actions.values().map(|(action, _)| action).collect();
         self.notes.extend(check_dividends(&collected.adjusted_closes, &given));
         super::membership::settle(self, std::mem::take(&mut collected.memberships));
-        self.instruments(std::mem::take(&mut collected.instruments));
+        self.instruments(instruments);
         let zone = self.options.hours.zone().clone();
         let news = self.once(collected.news, "the id is given");
         let times: Vec<Timestamp> = news.values().map(|(published, _)| published.published_at).collect();
@@ -272,10 +283,12 @@ impl Settling<'_> {
         }
     }
 
-    fn actions(&mut self, actions: &Actions, first: Date, last: Date) {
+    fn actions(&mut self, actions: &Actions, indexes: &BTreeSet<Symbol>, first: Date, last: Date) {
         let mut beyond = 0;
         for ((symbol, ex_date, _), (action, place)) in actions {
-            if !self.symbols.contains(symbol) {
+            if indexes.contains(symbol) {
+                self.refuse(*place, format!("{symbol} is an index, which has no corporate actions"));
+            } else if !self.symbols.contains(symbol) {
                 self.refuse(*place, format!("there is no bar of {symbol}"));
             } else if *ex_date < first || *ex_date > last {
                 beyond += 1;
@@ -294,15 +307,16 @@ impl Settling<'_> {
     }
 
     /// Adds an instrument for every symbol that has bars.
-    fn instruments(&mut self, rows: Keyed<Symbol, InstrumentRow>) {
-        let mut given = self.once(rows, "the instrument is given");
+    fn instruments(&mut self, mut given: BTreeMap<Symbol, (InstrumentRow, Place)>) {
         for symbol in std::mem::take(&mut self.symbols) {
             let row = given.remove(&symbol).map(|(row, _)| row);
-            let (name, currency) = row.map_or((None, None), |row| (row.name, row.currency));
+            let (name, currency, instrument_type) =
+                row.map_or((None, None, None), |row| (row.name, row.currency, row.instrument_type));
             self.builder.instrument(Instrument {
                 name: name.unwrap_or_else(|| symbol.to_string()),
                 currency: currency.unwrap_or_else(|| self.options.currency.clone()),
                 symbol: symbol.clone(),
+                instrument_type: instrument_type.unwrap_or_default(),
             });
             self.has_bars = true;
         }

@@ -10,7 +10,7 @@ use crate::download::About;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
-use papertape_core::market::Interval;
+use papertape_core::market::{InstrumentType, Interval};
 use papertape_core::money::{Price, Quantity};
 use papertape_core::time::{Date, Timestamp};
 use rust_decimal::{Decimal, RoundingStrategy};
@@ -64,6 +64,8 @@ pub(crate) struct Chart {
     /// The exchange's time zone.
     pub(crate) zone: TimeZone,
     currency: Option<String>,
+    /// Whether its `meta` says that it is an index.
+    is_index: bool,
     /// The value of one unit in the currency: London's prices are in pence.
     unit: Decimal,
     /// `None`: days.
@@ -120,6 +122,7 @@ impl Chart {
             symbol,
             zone,
             currency,
+            is_index: text("instrumentType") == Some("INDEX"),
             unit,
             interval,
             times,
@@ -201,8 +204,12 @@ impl Chart {
                 sink.row(At { line: 1, path: Some(&path) }, row, &raw)
             }
         };
-        let instrument =
-            InstrumentRow { symbol: symbol.clone(), name: None, currency: self.currency.clone() };
+        let instrument = InstrumentRow {
+            symbol: symbol.clone(),
+            name: None,
+            currency: self.currency.clone(),
+            instrument_type: self.is_index.then_some(InstrumentType::Index),
+        };
         place("$.chart.result[0].meta".to_owned())(sink, Ok(Row::Instrument(instrument)), "meta")?;
         for (date, ratio) in &self.splits {
             let kind = CorporateActionKind::Split { ratio: *ratio };

@@ -2,6 +2,7 @@
 
 use crate::download_support::{Stage, bars, json, plain, read, rows};
 use papertape_core::ledger::CorporateActionKind;
+use papertape_core::market::InstrumentType;
 use papertape_market::download::{Ended, SourceName, State};
 use papertape_market::import::{BarRow, BarTime, Basis, Row, Source};
 use serde_json::{Value, json as value};
@@ -188,4 +189,17 @@ fn pence_become_pounds() {
     assert!(matches!(&rows[0], Ok(Row::Instrument(one)) if one.currency.as_deref() == Some("GBP")));
     assert_eq!(bars_of(&rows)[0].open.to_string(), "7.126");
     assert!(matches!(bars_of(&rows)[0].at, BarTime::Day(_)));
+}
+
+// Goal: what the source calls an index is one; nothing else is.
+#[test]
+fn an_index_is_told_by_its_chart() {
+    let mut body = chart(&[("2024-06-13", value!(5433.74))], value!({}), "2024-06-13T20:00:01Z");
+    let mut type_of = |kind: &str| {
+        body["chart"]["result"][0]["meta"]["instrumentType"] = kind.into();
+        let rows = read("yahoo-chart", &Source::bytes("x.json", body.to_string())).expect("is of use");
+        let Ok(Row::Instrument(one)) = &rows[0] else { panic!("{rows:?}") };
+        one.instrument_type
+    };
+    assert_eq!((type_of("INDEX"), type_of("EQUITY")), (Some(InstrumentType::Index), None));
 }

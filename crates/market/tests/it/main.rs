@@ -9,6 +9,7 @@ mod download_support;
 mod download_wire;
 mod download_yahoo;
 mod formats;
+mod indexes;
 mod indicators;
 mod keeping;
 #[path = "../../../core/tests/it/market_answers.rs"]

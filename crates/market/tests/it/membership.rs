@@ -55,7 +55,7 @@ fn members_are_read_and_come_back() {
     catalogue.keep(&dataset, None, false).expect("is kept");
     let entry = catalogue.verify("x").expect("its hash holds");
     let indexes: Vec<_> =
-        entry.indexes.iter().map(|one| (one.name.as_str(), one.symbols, one.memberships)).collect();
+        entry.universes.iter().map(|one| (one.name.as_str(), one.symbols, one.memberships)).collect();
     assert_eq!(indexes, [("ALL", 1, 1), ("IDX", 2, 3)]);
     assert_eq!(
         members(&Catalogue::at(dir.path()).open("x").expect("opens"), "IDX", "2024-01-04T14:30:00Z").len(),
@@ -156,5 +156,5 @@ fn periods_are_given_back() {
         ]
     );
     let ever: BTreeSet<Symbol> = ["AAA", "BBB"].map(Symbol::new).into();
-    assert_eq!(dataset.indexes().get("IDX"), Some(&ever));
+    assert_eq!(dataset.universes().get("IDX"), Some(&ever));
 }

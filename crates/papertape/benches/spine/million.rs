@@ -137,6 +137,7 @@ async fn claim(store: &Store, job: u64) -> Lease {
         seed: 0,
         prompts: ContentHash::of(b"prompts"),
         summaries: false,
+        benchmark: None,
         memory: papertape_agents::memory::MemorySettings::off(),
         memory_from: None,
         embedding: None,

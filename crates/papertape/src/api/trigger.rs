@@ -76,6 +76,9 @@ pub(super) struct TriggerBody {
     #[serde(default, deserialize_with = "maybe_amount")]
     #[schema(value_type = Option<f64>, exclusive_minimum = 0, maximum = 1_000_000_000_000_i64)]
     initial_cash: Option<Decimal>,
+    /// The symbol or index of the dataset that results are compared with; the config's by default, else none. It
+    /// changes nothing that agents see or do.
+    benchmark: Option<String>,
     /// The seed of the job's randomness.
     #[serde(default, deserialize_with = "whole::<_, INT64>")]
     seed: Option<u64>,
@@ -336,6 +339,7 @@ fn request(body: TriggerBody) -> Result<Request, ApiError> {
         market: body.market,
         costs: body.costs.map(CostModel::from),
         initial_cash: body.initial_cash,
+        benchmark: body.benchmark,
         seed: body.seed,
         budget: body.budget.map(|Object(budget)| budget.into()),
         summaries: body.summaries,

@@ -75,6 +75,7 @@ fn option(field: &str) -> &str {
         "dataset" => "--dataset",
         "market" => "--market",
         "initial_cash" => "--cash",
+        "benchmark" => "--benchmark",
         "agent" => "--agent",
         "date" => "--date",
         "node" => "--at",

@@ -114,6 +114,9 @@ fn details(answer: &StatusAnswer, about: &JobSummary) -> Result<()> {
             }
         ))?;
         say(format_args!("data      {} {}", simulation.dataset.name, &simulation.dataset.hash[..12]))?;
+        if let Some(benchmark) = &simulation.benchmark {
+            say(format_args!("benchmark {benchmark}"))?;
+        }
         for agent in &simulation.agents {
             let what = if agent.is_llm { agent.model.as_str() } else { "house model, no LLM" };
             say(format_args!("agent     {} ({what})", agent.name))?;

@@ -63,6 +63,9 @@ pub(super) struct RunArgs {
     /// What each agent starts with
     #[arg(long, value_name = "AMOUNT")]
     cash: Option<Decimal>,
+    /// Compare results with this symbol or index of the dataset; it changes nothing that agents see
+    #[arg(long, value_name = "SYMBOL")]
+    benchmark: Option<String>,
     /// The seed of the job's randomness
     #[arg(long)]
     seed: Option<u64>,
@@ -205,6 +208,7 @@ impl RunArgs {
             market: self.market,
             costs: self.frictionless.then_some(CostModel::Frictionless),
             initial_cash: self.cash,
+            benchmark: self.benchmark,
             seed: self.seed,
             summaries: self.no_summaries.then_some(false),
             replace_existing: self.replace,
@@ -302,6 +306,7 @@ fn body(request: &Request) -> Value {
         "market": request.market,
         "costs": request.costs,
         "initial_cash": request.initial_cash.map(number),
+        "benchmark": request.benchmark,
         "seed": request.seed,
         "budget": request.budget.map(budget),
         "summaries": request.summaries,

@@ -3,9 +3,10 @@
 use super::{Request, TriggerError, bad};
 use crate::app::App;
 use crate::config::{Mode, SimulationDefaults};
+use crate::view::unknown_benchmark;
 use papertape_agents::config::AgentConfig;
 use papertape_core::id::{AgentName, Symbol};
-use papertape_core::market::Dataset;
+use papertape_core::market::{Dataset, NoBenchmark};
 use papertape_core::message::{ModelName, Usage};
 use papertape_core::record::NewDay;
 use papertape_core::time::Date;
@@ -127,7 +128,7 @@ pub(super) fn tradable(
     let Some(index) = request.universe.as_ref().or(default) else {
         return Ok((symbols(dataset, wanted)?, None));
     };
-    let mut indexes = dataset.indexes();
+    let mut indexes = dataset.universes();
     if let Some(members) = indexes.remove(index.as_str()) {
         return Ok((members, Some(index.clone())));
     }
@@ -170,11 +171,24 @@ pub(super) fn without_members(
 }
 
 fn symbols(dataset: &Dataset, wanted: &[String]) -> Result<BTreeSet<Symbol>, TriggerError> {
-    let all: BTreeSet<Symbol> = dataset.all_symbols().cloned().collect();
+    let all: BTreeSet<Symbol> = dataset.tradable_symbols().cloned().collect();
+    if all.is_empty() {
+        let message =
+            format!("{} has only indexes, which cannot be traded; import stocks with them", dataset.name());
+        return Err(bad("symbols", message));
+    }
     if wanted.is_empty() {
         return Ok(all);
     }
     let wanted: BTreeSet<Symbol> = wanted.iter().map(|symbol| Symbol::new(symbol.trim())).collect();
+    if let Some(index) = dataset.indexes().find(|index| wanted.contains(*index)) {
+        let message = format!(
+            "{index} is an index of {} and cannot be traded; compare the run with it as its `benchmark` \
+             (`--benchmark {index}`)",
+            dataset.name()
+        );
+        return Err(bad("symbols", message));
+    }
     match wanted.iter().find(|symbol| !all.contains(*symbol)) {
         None => Ok(wanted),
         Some(unknown) => {
@@ -186,4 +200,30 @@ fn symbols(dataset: &Dataset, wanted: &[String]) -> Result<BTreeSet<Symbol>, Tri
             ))
         }
     }
+}
+
+/// A benchmark must have a price to begin with. A requested one that has none is an error; a configured one is dropped,
+/// and the result is the warning.
+pub(super) fn benchmark(
+    dataset: &Dataset,
+    config: &mut SimulationConfig,
+    days: &[NewDay],
+    is_requested: bool,
+) -> Result<Option<String>, TriggerError> {
+    let (Some(symbol), Some(first)) = (&config.benchmark, days.iter().map(|day| day.date).min()) else {
+        return Ok(None);
+    };
+    let problem = match dataset.benchmark(symbol, &[first]) {
+        Ok(_) => return Ok(None),
+        Err(NoBenchmark::Unknown(_)) => {
+            let known = unknown_benchmark(dataset, symbol);
+            format!("{known}, or import a dataset that has `{symbol}`")
+        }
+        Err(other) => format!("{other}; name another, or start later"),
+    };
+    if is_requested {
+        return Err(bad("benchmark", problem));
+    }
+    config.benchmark = None;
+    Ok(Some(format!("the run has no benchmark, simulation.benchmark does not fit: {problem}")))
 }

@@ -111,7 +111,7 @@ pub fn days_of<'d>(dataset: &'d Dataset, agents: &[&RecordedAgent]) -> &'d [Trad
 /// What may be traded: what the agents were told of, as far as there are prices.
 #[must_use]
 pub fn symbols_of(dataset: &Dataset, agents: &[&RecordedAgent]) -> BTreeSet<Symbol> {
-    let known: BTreeSet<&Symbol> = dataset.all_symbols().collect();
+    let known: BTreeSet<&Symbol> = dataset.tradable_symbols().collect();
     let told = agents.iter().flat_map(|agent| &agent.symbols);
     told.filter(|symbol| known.contains(symbol)).cloned().collect()
 }
@@ -155,6 +155,7 @@ fn one_job(
         seed: 0,
         prompts: app.services.prompts.hash(),
         summaries: request.summaries.unwrap_or(defaults.summaries),
+        benchmark: None,
         memory,
         memory_from: None,
         embedding: embedding(app, memory)?,

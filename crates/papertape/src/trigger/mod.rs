@@ -50,6 +50,8 @@ pub struct Request {
     pub costs: Option<CostModel>,
     /// What each agent starts with.
     pub initial_cash: Option<Decimal>,
+    /// The symbol or index that results are compared with; `None`: the config's, else none.
+    pub benchmark: Option<String>,
     /// The job's seed.
     pub seed: Option<u64>,
     /// What it may use.

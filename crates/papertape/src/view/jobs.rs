@@ -205,6 +205,8 @@ pub struct SimulationSummary {
     pub costs: String,
     /// What each agent starts with.
     pub initial_cash: Number,
+    /// The symbol or index that results are compared with; `null`: none.
+    pub benchmark: Option<String>,
     /// The seed of its randomness.
     pub seed: u64,
     /// Are summaries written?
@@ -454,6 +456,7 @@ fn simulation(config: &SimulationConfig) -> SimulationSummary {
         market: config.market.name.clone(),
         costs: if config.market.is_frictionless() { "frictionless" } else { "market" }.to_owned(),
         initial_cash: number(config.initial_cash.0),
+        benchmark: config.benchmark.as_ref().map(ToString::to_string),
         seed: config.seed,
         summaries: config.summaries,
         memory: config.memory.mode.as_str(),

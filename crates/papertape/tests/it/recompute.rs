@@ -9,7 +9,7 @@ use papertape::trigger::Request as Simulation;
 use papertape_agents::config::AgentConfig;
 use papertape_core::broker::{FillModel, MarketProfile};
 use papertape_core::id::{AgentName, JobId, Symbol};
-use papertape_core::market::{DailyBar, Dataset, DatasetBuilder, Instrument, TradingHours};
+use papertape_core::market::{DailyBar, Dataset, DatasetBuilder, Instrument, InstrumentType, TradingHours};
 use papertape_core::money::{Price, Quantity};
 use papertape_core::time::Date;
 use papertape_llm::{ProviderConfig, ProviderKind};
@@ -399,7 +399,12 @@ fn ruinous() -> Dataset {
     let mut builder = DatasetBuilder::new("ruinous", TradingHours::US_ZONE);
     let symbol = Symbol::new("RUIN");
     let (name, currency) = ("RUIN (made up)".to_owned(), "USD".to_owned());
-    builder.instrument(Instrument { symbol: symbol.clone(), name, currency });
+    builder.instrument(Instrument {
+        symbol: symbol.clone(),
+        name,
+        currency,
+        instrument_type: InstrumentType::Stock,
+    });
     for (day, at) in [(1, 100), (2, 100), (3, 101), (4, 450), (5, 440)] {
         let date = jiff::civil::date(2024, 7, day);
         builder.day(TradingHours::us_equity().day(date).expect("a day")).expect("a new day");

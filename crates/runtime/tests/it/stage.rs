@@ -217,6 +217,7 @@ impl Stage {
             seed: 7,
             prompts: PromptSet::built_in().hash(),
             summaries: self.summaries,
+            benchmark: None,
             memory: papertape_agents::memory::MemorySettings::off(),
             embedding: None,
             memory_from: None,

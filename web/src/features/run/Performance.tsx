@@ -1,6 +1,6 @@
 // Equity, drawdown, figures and the days of a run. The lines come first; figures take longer to work out.
 import type { UseQueryResult } from '@tanstack/react-query'
-import { useCallback, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react'
 import { markCells } from '@/charts/DayStrip'
 import { EquityChart } from '@/charts/EquityChart'
 import type { Curves, Job, RangeResult, RangeResults } from '@/server/types'
@@ -9,6 +9,7 @@ import { useText } from '@/shared/i18n'
 import { Segments } from '@/shared/ui/parts'
 import { Failed, Loading, Note } from '@/shared/ui/states'
 import { conventionsText } from '@/shared/conventions'
+import { benchmarkNotes } from './benchmark'
 import { curvesOf } from './curves'
 import { Days } from './Days'
 import { Legend } from './Legend'
@@ -18,11 +19,13 @@ interface Props {
   job: Job
   curves: Curves
   results: UseQueryResult<RangeResults | null>
+  /** Chooses another benchmark than the run's own. */
+  pick?: ReactNode
 }
 
 const NONE: RangeResult[] = []
 
-export function Performance({ job, curves, results: asked }: Props) {
+export function Performance({ job, curves, results: asked, pick }: Props) {
   const t = useText()
   const format = useFormat()
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set())
@@ -66,6 +69,7 @@ export function Performance({ job, curves, results: asked }: Props) {
           <div className="panel-head">
             <h2>{t('run.metrics')}</h2>
             <span className="grow" />
+            {pick}
             <Segments
               label={t('run.metrics.days')}
               value={days}
@@ -106,6 +110,9 @@ export function Performance({ job, curves, results: asked }: Props) {
           </Note>
         )
       })}
+      {benchmarkNotes(results, t, format).map((text) => (
+        <Note key={text}>{text}</Note>
+      ))}
       {lost && results.length > 0 && <Note>{t('run.no.baselines')}</Note>}
       {(['buy_and_hold', 'equal_weight'] as const).map((name) => {
         const baseline = longest?.baselines?.[name]

@@ -1,6 +1,7 @@
 // One run: what came of it, day by day, while it runs and afterwards.
-import { useQuery, type UseQueryResult } from '@tanstack/react-query'
+import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useLiveJob } from '@/server/live'
 import { curves as curvesQuery, job as jobQuery, jobResults } from '@/server/queries'
 import { type Curves, hasStopped, type Job } from '@/server/types'
@@ -14,6 +15,7 @@ import { JobQualityTag, useCost } from '@/shared/ui/quality'
 import { Empty, Failed, Loading, Note } from '@/shared/ui/states'
 import { isMissing } from '@/shared/missing'
 import { JobLogPanel } from '../joblog/JobLogPanel'
+import { BenchmarkPick } from './BenchmarkPick'
 import { BranchForm } from './BranchForm'
 import { Controls } from './Controls'
 import { Performance } from './Performance'
@@ -110,7 +112,8 @@ function Chosen({ tab, job, curves }: { tab: Tab; job: Job; curves: UseQueryResu
 function Performing({ job, curves }: { job: Job; curves: UseQueryResult<Curves> }) {
   const t = useText()
   // Figures of years take longer: what one sees first does not compete with them.
-  const results = useQuery({ ...jobResults(job.job_id), enabled: curves.data !== undefined })
+  const [benchmark, setBenchmark] = useState('')
+  const results = useQuery({ ...jobResults(job.job_id, benchmark), enabled: curves.data !== undefined, placeholderData: keepPreviousData })
   if (curves.isPending) return <Loading rows={10} />
   if (!curves.data) return <Failed error={curves.error} retry={() => void curves.refetch()} />
   const closed = curves.data.agents.some((agent) => agent.starting_portfolio_value != null)
@@ -121,7 +124,7 @@ function Performing({ job, curves }: { job: Job; curves: UseQueryResult<Curves> 
       </Empty>
     )
   }
-  return <Performance job={job} curves={curves.data} results={results} />
+  return <Performance job={job} curves={curves.data} results={results} pick={<BenchmarkPick job={job} value={benchmark} onChange={setBenchmark} />} />
 }
 
 function titleOf(job: Job, format: Format, t: Translate): string {

@@ -3,7 +3,7 @@ import type { Cell } from '@/charts/DayStrip'
 import type { Point } from '@/charts/drawdown'
 import type { Curve } from '@/charts/EquityChart'
 import { seriesToken } from '@/charts/tokens'
-import type { AgentCurve, Curves, RangeResult } from '@/server/types'
+import type { AgentCurve, Benchmark, Curves, RangeResult } from '@/server/types'
 
 /** Of more days than these a strip shows months, and the days of a year that is chosen. */
 export const MOST_DAYS = 400
@@ -35,7 +35,17 @@ function points(agent: AgentCurve, dates: string[]): Point[] {
   return found
 }
 
-/** The agents' lines, then those of the baselines, as far as they are known. */
+/** The benchmark's line. */
+export const BENCHMARK = 'baseline:benchmark'
+
+/** The benchmark of a run, of the agent that goes furthest, with the value that it begins with. */
+export function comparedOf(results: RangeResult[]): { benchmark: Benchmark; start: number } | undefined {
+  const found = results.flatMap((result) => (result.benchmark && result.benchmark.unavailable == null ? [{ benchmark: result.benchmark, start: result.starting_portfolio_value }] : []))
+  const days = (one: { benchmark: Benchmark }) => one.benchmark.daily_portfolio_values.length
+  return found.reduce<{ benchmark: Benchmark; start: number } | undefined>((best, one) => (best && days(best) >= days(one) ? best : one), undefined)
+}
+
+/** The agents' lines, then those of the baselines and of the benchmark, as far as they are known. */
 export function curvesOf(curves: Curves, results: RangeResult[], names: { hold: string; equal: string }): Curve[] {
   const drawn: Curve[] = curves.agents.map((agent, index) => ({
     id: agent.model,
@@ -57,6 +67,12 @@ export function curvesOf(curves: Curves, results: RangeResult[], names: { hold: 
     })
     drawn.push(line('baseline:hold', names.hold, '--baseline-1', first.baselines.buy_and_hold.daily_portfolio_values))
     drawn.push(line('baseline:equal', names.equal, '--baseline-2', first.baselines.equal_weight.daily_portfolio_values))
+  }
+  const compared = comparedOf(results)
+  if (compared) {
+    const { benchmark, start } = compared
+    const points = benchmark.daily_portfolio_values.map((day) => ({ date: day.date, value: day.portfolio_value / start - 1 }))
+    drawn.push({ id: BENCHMARK, label: benchmark.symbol, token: '--benchmark', dashed: true, points })
   }
   return drawn
 }

@@ -12,7 +12,7 @@ import { Dialog } from '@/shared/ui/dialog'
 import { Icon } from '@/shared/ui/icons'
 import { Command, Empty, Failed, Loading, Note } from '@/shared/ui/states'
 import { AgentFields } from './AgentFields'
-import { check, type Draft, emptyDraft, fieldOf, type FieldName, FIELDS, FOLDED, symbolsOf, toCommand, toTrigger, unknownSymbols, usualSpan, usualSymbols, type Wrong } from './form'
+import { benchmarksOf, check, type Draft, emptyDraft, fieldOf, type FieldName, FIELDS, FOLDED, symbolsOf, toCommand, toTrigger, unknownSymbols, usualBenchmark, usualSpan, usualSymbols, type Wrong } from './form'
 
 export function NewRun({ onClose }: { onClose: () => void }) {
   const t = useText()
@@ -91,7 +91,7 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
               value={draft.dataset}
               onChange={(event) => {
                 const next = options.datasets.find((one) => one.name === event.target.value)
-                change({ dataset: event.target.value, symbols: usualSymbols(next), universe: '', ...usualSpan(next) })
+                change({ dataset: event.target.value, symbols: usualSymbols(next), universe: '', benchmark: usualBenchmark(options, next), ...usualSpan(next) })
               }}
             >
               {options.datasets.map((one) => (
@@ -100,12 +100,12 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
             </select>
           )}
         </Field>
-        {dataset && dataset.indexes.length > 0 && (
+        {dataset && dataset.universes.length > 0 && (
           <Field name="universe" label={t('new.universe')} wrong={said('universe')} hint={draft.universe ? t('new.universe.hint') : undefined}>
             {(tied) => (
               <select className="select" {...tied} value={draft.universe} onChange={(event) => change({ universe: event.target.value })}>
                 <option value="">{t('new.universe.symbols')}</option>
-                {dataset.indexes.map((index) => (
+                {dataset.universes.map((index) => (
                   <option key={index}>{index}</option>
                 ))}
               </select>
@@ -151,6 +151,17 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
                   <select className="select" {...tied} value={draft.costs} onChange={(event) => change({ costs: event.target.value as Draft['costs'] })}>
                     <option value="market">{t('new.costs.market')}</option>
                     <option value="frictionless">{t('new.costs.frictionless')}</option>
+                  </select>
+                )}
+              </Field>
+              <Field name="benchmark" label={t('new.benchmark')} wrong={said('benchmark')} hint={t('new.benchmark.hint')}>
+                {(tied) => (
+                  <select className="select" {...tied} value={draft.benchmark} onChange={(event) => change({ benchmark: event.target.value })}>
+                    {/* Without a choice the configured one is taken. */}
+                    {usualBenchmark(options, dataset) === '' && <option value="">{t('new.benchmark.none')}</option>}
+                    {benchmarksOf(dataset).map((one) => (
+                      <option key={one}>{one}</option>
+                    ))}
                   </select>
                 )}
               </Field>

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Options } from '@/server/types'
-import { agentName, check, emptyDraft, fieldOf, symbolsOf, toCommand, toTrigger } from './form'
+import { agentName, benchmarksOf, check, emptyDraft, fieldOf, symbolsOf, toCommand, toTrigger } from './form'
 
 const options: Options = {
   kinds: ['solo', 'desk'],
@@ -10,7 +10,7 @@ const options: Options = {
     { model: 'openai::gpt-5-mini', is_llm: true, usable: false },
   ],
   providers: [{ provider: 'openai', configured: false, problem: 'the key is not set' }],
-  datasets: [{ name: 'us', hash: 'abc', symbols: ['AAPL', 'IBM', 'brk.b'], first_day: '2000-03-01', last_day: '2013-03-01', market: null, indexes: [] }],
+  datasets: [{ name: 'us', hash: 'abc', symbols: ['AAPL', 'IBM', 'brk.b'], indexes: ['SPX'], universes: [], first_day: '2000-03-01', last_day: '2013-03-01', market: null }],
   baselines: ['buy_and_hold'],
   markets: [],
   analysts: ['market', 'social', 'news', 'fundamentals'],
@@ -19,7 +19,7 @@ const options: Options = {
   tools: [],
   most_agents: 64,
   most_rounds: 10,
-  defaults: { dataset: 'us', market: 'us_equity', costs: 'market', symbols: [], universe: null, initial_cash: 100000, summaries: true, memory: 'all', max_debate_rounds: 1, max_risk_discuss_rounds: 1 },
+  defaults: { dataset: 'us', market: 'us_equity', costs: 'market', symbols: [], universe: null, initial_cash: 100000, benchmark: null, summaries: true, memory: 'all', max_debate_rounds: 1, max_risk_discuss_rounds: 1 },
   deployment_mode: 'prod',
   is_dev_mode: false,
   preserve_dev_data: null,
@@ -38,7 +38,7 @@ it('begins with what can be sent as it is', () => {
 it('has an index for its universe', () => {
   const [us] = options.datasets
   if (!us) throw new Error('there is one')
-  const own = { ...options, datasets: [{ ...us, indexes: ['SP500'] }], defaults: { ...options.defaults, universe: 'SP500' } }
+  const own = { ...options, datasets: [{ ...us, universes: ['SP500'] }], defaults: { ...options.defaults, universe: 'SP500' } }
   const draft = { ...emptyDraft(own, 'en'), symbols: 'NONE' }
   expect(draft.universe).toBe('SP500')
   expect(check(draft, own)).toEqual({})
@@ -48,6 +48,19 @@ it('has an index for its universe', () => {
   expect(toCommand(draft, own)).not.toContain('--symbols')
   expect(check({ ...draft, universe: '' }, own).symbols).toBe('unknown')
   expect(emptyDraft(options, 'en').universe).toBe('')
+})
+
+it('offers indexes as benchmarks, and sends the one that is chosen', () => {
+  const draft = emptyDraft(options, 'en')
+  expect(benchmarksOf(options.datasets[0])).toEqual(['SPX', 'AAPL', 'IBM', 'brk.b'])
+  expect([draft.benchmark, toTrigger(draft, options).benchmark]).toEqual(['', undefined])
+  const chosen = { ...draft, benchmark: 'SPX' }
+  expect(toTrigger(chosen, options).benchmark).toBe('SPX')
+  expect(toCommand(chosen, options)).toContain(' --benchmark SPX')
+  const usual = { ...options, defaults: { ...options.defaults, benchmark: 'SPX' } }
+  expect(emptyDraft(usual, 'en').benchmark).toBe('SPX')
+  expect(emptyDraft({ ...options, defaults: { ...options.defaults, benchmark: 'NDX' } }, 'en').benchmark).toBe('')
+  expect(fieldOf('benchmark')).toBe('benchmark')
 })
 
 it('reads symbols as they are typed, and names those that are not there', () => {

@@ -31,6 +31,8 @@ export interface Draft {
   market: string
   costs: 'market' | 'frictionless'
   cash: string
+  /** Empty: none. */
+  benchmark: string
   budgetUsd: string
   seed: string
   memory: 'all' | 'rounds+open' | 'rounds' | 'off'
@@ -39,14 +41,14 @@ export interface Draft {
   done: 'skip' | 'degraded' | 'all'
 }
 
-export type FieldName = 'dataset' | 'universe' | 'symbols' | 'start_date' | 'end_date' | 'agents' | 'market' | 'costs' | 'initial_cash' | 'budget' | 'seed' | 'memory' | 'done'
+export type FieldName = 'dataset' | 'universe' | 'symbols' | 'start_date' | 'end_date' | 'agents' | 'market' | 'costs' | 'initial_cash' | 'budget' | 'benchmark' | 'seed' | 'memory' | 'done'
 export type Wrong = Partial<Record<FieldName, 'missing' | 'order' | 'number' | 'twice' | 'unknown' | 'form' | 'analysts' | 'rounds'>>
 
 /** Fields in the order in which they stand. */
-export const FIELDS: FieldName[] = ['dataset', 'universe', 'symbols', 'start_date', 'end_date', 'agents', 'initial_cash', 'budget', 'market', 'costs', 'memory', 'seed']
+export const FIELDS: FieldName[] = ['dataset', 'universe', 'symbols', 'start_date', 'end_date', 'agents', 'initial_cash', 'budget', 'benchmark', 'market', 'costs', 'memory', 'seed']
 
 /** Those that are folded away at first. */
-export const FOLDED: FieldName[] = ['market', 'costs', 'memory', 'seed']
+export const FOLDED: FieldName[] = ['benchmark', 'market', 'costs', 'memory', 'seed']
 
 /** The last month that a dataset has, but at most what there is. */
 export function usualSpan(dataset: DatasetOption | undefined): { start: string; end: string } {
@@ -62,6 +64,17 @@ export function usualSpan(dataset: DatasetOption | undefined): { start: string; 
 /** A few of them: a run of all may be long. */
 export function usualSymbols(dataset: DatasetOption | undefined): string {
   return dataset?.symbols.slice(0, 5).join(', ') ?? ''
+}
+
+/** Indexes first, then what is traded. */
+export function benchmarksOf(dataset: DatasetOption | undefined): string[] {
+  return [...(dataset?.indexes ?? []), ...(dataset?.symbols ?? [])]
+}
+
+/** The configured one, where the dataset has it. */
+export function usualBenchmark(options: Pick<Options, 'defaults'>, dataset: DatasetOption | undefined): string {
+  const usual = options.defaults.benchmark ?? ''
+  return benchmarksOf(dataset).includes(usual) ? usual : ''
 }
 
 export function emptyAgent(model: string, language: 'en' | 'zh', options: Pick<Options, 'analysts' | 'defaults'>): AgentDraft {
@@ -89,12 +102,13 @@ export function emptyDraft(options: Options, language: 'en' | 'zh'): Draft {
   return {
     dataset: dataset?.name ?? '',
     symbols: wanted.length > 0 ? wanted.join(', ') : usualSymbols(dataset),
-    universe: dataset?.indexes.find((index) => index === defaults.universe) ?? '',
+    universe: dataset?.universes.find((index) => index === defaults.universe) ?? '',
     ...usualSpan(dataset),
     agents: [own ? { ...agent, kind: 'named', name: own.name } : agent],
     market: '',
     costs: defaults.costs as Draft['costs'],
     cash: String(defaults.initial_cash),
+    benchmark: usualBenchmark(options, dataset),
     budgetUsd: '',
     seed: '0',
     memory: defaults.memory as Draft['memory'],
@@ -180,6 +194,7 @@ export function toTrigger(draft: Draft, options: Options): Trigger {
     ...(models.length > 0 && { models }),
     ...(agents.length > 0 && { agents }),
     ...(draft.market && { market: draft.market }),
+    ...(draft.benchmark && { benchmark: draft.benchmark }),
     costs: draft.costs,
     initial_cash: Number(draft.cash),
     budget: draft.budgetUsd === '' ? null : { job: { usd: Number(draft.budgetUsd) } },
@@ -215,6 +230,7 @@ export function toCommand(draft: Draft, options: Options): string | null {
   if (draft.start) parts.push(`--start ${draft.start}`)
   parts.push(`--end ${draft.end}`)
   if (draft.market) parts.push(`--market ${draft.market}`)
+  if (draft.benchmark && draft.benchmark !== defaults.benchmark) parts.push(`--benchmark ${draft.benchmark}`)
   if (draft.costs === 'frictionless' && defaults.costs !== 'frictionless') parts.push('--frictionless')
   if (Number(draft.cash) !== defaults.initial_cash) parts.push(`--cash ${draft.cash}`)
   if (draft.budgetUsd !== '') parts.push(`--budget-usd ${draft.budgetUsd}`)

@@ -229,7 +229,7 @@ export const en = {
   'run.metrics.days': 'Which days count',
   'run.metrics.all': 'All days',
   'run.metrics.full': 'Full research alone',
-  'run.metrics.full.why': 'Figures of days of full research alone, their returns put one after the other. Baselines cover all days, and are left out here; the chart above shows all days.',
+  'run.metrics.full.why': 'Figures of days of full research alone, their returns put one after the other. Baselines and benchmarks cover all days, and are left out here; the chart above shows all days.',
   'run.metrics.count': 'Days',
   'run.show.line': 'Show {line}',
   'run.lines': 'Lines',

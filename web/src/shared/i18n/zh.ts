@@ -230,7 +230,7 @@ export const zh: Record<keyof typeof en, string> = {
   'run.metrics.days': '统计哪些日子',
   'run.metrics.all': '全部日期',
   'run.metrics.full': '仅完整研究',
-  'run.metrics.full.why': '仅统计研究完整的日子，收益依次相连。基准覆盖所有日子，因此此处略去；上方图表仍显示所有日子。',
+  'run.metrics.full.why': '仅统计研究完整的日子，收益依次相连。基准与对比基准覆盖所有日子，因此此处略去；上方图表仍显示所有日子。',
   'run.metrics.count': '天数',
   'run.show.line': '显示 {line}',
   'run.lines': '曲线',

@@ -104,13 +104,16 @@ fn show(common: &Common, entry: &Entry) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let mut table = table(["what", "~value"]);
+    let names = |symbols: &[Symbol]| symbols.iter().map(Symbol::as_str).collect::<Vec<_>>().join(", ");
+    let indexes = if entry.indexes.is_empty() { "-".to_owned() } else { names(&entry.indexes) };
     let bytes = if entry.bytes == 0 { "part of the program".to_owned() } else { count(entry.bytes) };
     for (what, value) in [
         ("name", entry.name.clone()),
         ("hash", entry.hash.to_hex()),
         ("zone", entry.zone.clone()),
         ("market", entry.market.clone().unwrap_or_else(|| "-".to_owned())),
-        ("symbols", entry.symbols.iter().map(Symbol::as_str).collect::<Vec<_>>().join(", ")),
+        ("symbols", names(&entry.symbols)),
+        ("indexes", indexes),
         ("first day", day(entry.first_day)),
         ("last day", day(entry.last_day)),
         ("days", count(entry.days as u64)),
@@ -120,7 +123,7 @@ fn show(common: &Common, entry: &Entry) -> Outcome {
         ("news", count(entry.news as u64)),
         ("fundamentals", count(entry.fundamentals as u64)),
         ("macro values", count(entry.macros as u64)),
-        ("indexes", indexes(entry)),
+        ("universes", universes(entry)),
         ("bytes", bytes),
     ] {
         table.add_row([what.to_owned(), value]);
@@ -130,12 +133,12 @@ fn show(common: &Common, entry: &Entry) -> Outcome {
 }
 
 /// The indexes that can be a run's universe.
-fn indexes(entry: &Entry) -> String {
-    let index = |index: &papertape_market::IndexEntry| {
+fn universes(entry: &Entry) -> String {
+    let index = |index: &papertape_market::UniverseEntry| {
         let (symbols, periods) = (count(index.symbols as u64), count(index.memberships as u64));
         format!("{}: {symbols} symbols, {periods} memberships", index.name)
     };
-    let all: Vec<String> = entry.indexes.iter().map(index).collect();
+    let all: Vec<String> = entry.universes.iter().map(index).collect();
     if all.is_empty() { "-".to_owned() } else { all.join("; ") }
 }
 
