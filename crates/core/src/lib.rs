@@ -1,7 +1,7 @@
 //! Papertape's domain: market data as it was known at an instant, the rules of trading, the ledger, and the
 //! tape that records sessions.
 //!
-//! This crate is pure. It must not depend on an async runtime, a database, HTTP, the clock, the environment
+//! This crate is pure. It must never depend on an async runtime, a database, HTTP, the clock, the environment
 //! or files: time and randomness are arguments, effects go through [`ports`] and [`tape::Ctx`].
 
 pub mod action;

@@ -30,7 +30,7 @@ pub struct BenchmarkStart {
     pub date: Date,
     /// The price, in the share units of that day.
     pub price: Price,
-    /// Is it the open of the first day? Only where there is no close before it.
+    /// Whether it is the open of the first day. If not, it is the last close before.
     pub is_first_open: bool,
 }
 
@@ -67,19 +67,24 @@ fn listed(from: &Option<Date>) -> String {
 }
 
 impl Dataset {
-    /// The benchmark that a symbol or an index is over these days, oldest first. It begins at the last close before the
-    /// first of them; where there is none, at the first day's open. It knows the whole dataset and no instant, so nothing
-    /// of it may be shown to an agent.
+    /// The benchmark that a symbol or an index is over these days, oldest first. It begins where the agent does: at the
+    /// first day's open if the account opens then, else at the last close before it. If there is no such price, it
+    /// begins at the other one. It knows the whole dataset and no instant, so nothing of it may be shown to an agent.
     ///
     /// # Errors
     /// See [`NoBenchmark`].
-    pub fn benchmark(&self, symbol: &Symbol, days: &[Date]) -> Result<BenchmarkSeries, NoBenchmark> {
+    pub fn benchmark(
+        &self,
+        symbol: &Symbol,
+        days: &[Date],
+        opens_account: bool,
+    ) -> Result<BenchmarkSeries, NoBenchmark> {
         if self.instrument(symbol).is_none() {
             return Err(NoBenchmark::Unknown(symbol.clone()));
         }
         let contents = self.contents();
         let first = days.first().copied().unwrap_or(Date::MIN);
-        let start = start(contents, symbol, first)?;
+        let start = start(contents, symbol, first, opens_account)?;
         let mut actions: BTreeMap<Date, Vec<&CorporateAction>> = BTreeMap::new();
         for action in contents.actions().filter(|action| action.symbol == *symbol) {
             actions.entry(action.ex_date).or_default().push(action);
@@ -125,21 +130,23 @@ impl Dataset {
     }
 }
 
-fn start(contents: Contents<'_>, symbol: &Symbol, first: Date) -> Result<BenchmarkStart, NoBenchmark> {
+fn start(
+    contents: Contents<'_>,
+    symbol: &Symbol,
+    first: Date,
+    opens_account: bool,
+) -> Result<BenchmarkStart, NoBenchmark> {
     let bars = contents.daily_bars(symbol);
-    let before = &bars[..bars.partition_point(|bar| bar.date < first)];
-    if let Some((date, rest)) = before.iter().rev().find_map(|bar| Some((bar.date, bar.rest?))) {
-        return Ok(BenchmarkStart { date, price: rest.close, is_first_open: false });
-    }
-    match bars.get(before.len()) {
-        Some(bar) if bar.date == first => {
-            Ok(BenchmarkStart { date: first, price: bar.open, is_first_open: true })
-        }
-        later => {
-            let from = later.map(|bar| bar.date);
-            Err(NoBenchmark::NotYet { symbol: symbol.clone(), from, first })
-        }
-    }
+    let (before, from) = bars.split_at(bars.partition_point(|bar| bar.date < first));
+    let open = from.first().filter(|bar| bar.date == first);
+    let open = open.map(|bar| BenchmarkStart { date: first, price: bar.open, is_first_open: true });
+    let close = before.iter().rev().find_map(|bar| Some((bar.date, bar.rest?.close)));
+    let close = close.map(|(date, price)| BenchmarkStart { date, price, is_first_open: false });
+    let start = if opens_account { open.or(close) } else { close.or(open) };
+    start.ok_or_else(|| {
+        let from = from.first().map(|bar| bar.date);
+        NoBenchmark::NotYet { symbol: symbol.clone(), from, first }
+    })
 }
 
 fn delisting(actions: &BTreeMap<Date, Vec<&CorporateAction>>) -> Option<Date> {

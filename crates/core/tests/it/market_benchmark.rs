@@ -57,7 +57,7 @@ fn split(ratio: i64) -> CorporateActionKind {
 
 fn over(dataset: &Dataset, days: std::ops::Range<i8>) -> BenchmarkSeries {
     let days: Vec<Date> = days.map(date).collect();
-    dataset.benchmark(&"AAA".into(), &days).expect("a benchmark")
+    dataset.benchmark(&"AAA".into(), &days, false).expect("a benchmark")
 }
 
 fn assert_values(series: &BenchmarkSeries, expected: &[f64]) {
@@ -89,6 +89,22 @@ fn total_return_from_close_to_close() {
     let before = data(&DAYS, &[(4, dividend("1")), (7, split(2))]);
     assert_values(&over(&before, 5..9), &[1.1, 1.0, 1.2, 1.4]);
     assert_values(&over(&before, 6..8), &[10.0 / 11.0, 12.0 / 11.0]);
+}
+
+// Goal: an account that opens on the first day is compared from that day's open, although there is a close before: no claim to
+// the day's dividend, and the share units of after its split.
+#[test]
+fn an_account_that_opens_starts_at_the_open() {
+    let dataset = data(&DAYS, &[(5, dividend("1")), (7, split(2))]);
+    let days: Vec<Date> = (5..9).map(date).collect();
+    let series = dataset.benchmark(&"AAA".into(), &days, true).expect("a benchmark");
+    assert_eq!(
+        (series.start.date, series.start.price, series.start.is_first_open),
+        (date(5), price("10"), true)
+    );
+    assert_values(&series, &[1.1, 1.0, 1.2, 1.4]);
+    let split_first = dataset.benchmark(&"AAA".into(), &[date(7), date(8)], true).expect("a benchmark");
+    assert_values(&split_first, &[6.0 / 5.0, 7.0 / 5.0]);
 }
 
 // Goal: without a close before the first day it begins at that day's open, as whoever buys then: with no claim to the
@@ -125,7 +141,7 @@ fn a_delisting_ends_it() {
         let series = over(&dataset, 5..9);
         assert_values(&series, &[1.1, left, left, left]);
         assert_eq!(series.missing, [date(6), date(7), date(8)]);
-        let gone = dataset.benchmark(&"AAA".into(), &[date(7), date(8)]);
+        let gone = dataset.benchmark(&"AAA".into(), &[date(7), date(8)], false);
         assert_eq!(gone, Err(NoBenchmark::Delisted { symbol: "AAA".into(), on: date(6), first: date(7) }));
     }
 }
@@ -134,7 +150,7 @@ fn a_delisting_ends_it() {
 #[test]
 fn what_has_no_price_yet_is_none() {
     let dataset = data(&DAYS[2..3], &[]);
-    let benchmark = |symbol: &str, first| dataset.benchmark(&symbol.into(), &[date(first)]);
+    let benchmark = |symbol: &str, first| dataset.benchmark(&symbol.into(), &[date(first)], true);
     let symbol = || Symbol::new("AAA");
     let early = NoBenchmark::NotYet { symbol: symbol(), from: Some(date(6)), first: date(5) };
     assert_eq!(early.to_string(), "AAA has no bar until 2024-03-06, and the first day is 2024-03-05");
@@ -149,7 +165,7 @@ fn an_index_goes_from_level_to_level() {
     let stock = [["10", "11", "9", "10"]; 3];
     let levels = [(0, ["1", "1400", "1", "1400"]), (2, ["1400", "1470", "1400", "1470"])];
     let data = SmallData::new("2024-03-04", 3).symbol("AAA", &stock).index("SPX", &levels).build();
-    let series = data.benchmark(&"SPX".into(), &[date(5), date(6)]).expect("a benchmark");
+    let series = data.benchmark(&"SPX".into(), &[date(5), date(6)], false).expect("a benchmark");
     assert_values(&series, &[1.0, 1.05]);
     assert_eq!(series.missing, [date(5)]);
 }

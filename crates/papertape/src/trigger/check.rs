@@ -213,7 +213,7 @@ pub(super) fn benchmark(
     let (Some(symbol), Some(first)) = (&config.benchmark, days.iter().map(|day| day.date).min()) else {
         return Ok(None);
     };
-    let problem = match dataset.benchmark(symbol, &[first]) {
+    let problem = match dataset.benchmark(symbol, &[first], true) {
         Ok(_) => return Ok(None),
         Err(NoBenchmark::Unknown(_)) => {
             let known = unknown_benchmark(dataset, symbol);

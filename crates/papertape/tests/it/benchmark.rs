@@ -53,11 +53,11 @@ async fn the_benchmark_is_a_total_return() {
     let world = World::empty().await;
     let day = jiff::civil::date;
     let cases = [
-        ("AAPL", day(2012, 8, 8), day(2012, 8, 13), ("2012-08-07", 620.914, "previous_close"), {
-            vec![619.86 / 620.914, (620.73 + 2.65) / 619.86, 621.7 / 620.73, 630.0 / 621.7]
+        ("AAPL", day(2012, 8, 8), day(2012, 8, 13), ("2012-08-08", 619.39, "first_open"), {
+            vec![619.86 / 619.39, (620.73 + 2.65) / 619.86, 621.7 / 620.73, 630.0 / 621.7]
         }),
-        ("AAPL", day(2005, 2, 25), day(2005, 3, 1), ("2005-02-24", 88.93, "previous_close"), {
-            vec![88.99 / 88.93, 2.0 * 44.86 / 88.99, 44.5 / 44.86]
+        ("AAPL", day(2005, 2, 25), day(2005, 3, 1), ("2005-02-25", 89.62, "first_open"), {
+            vec![88.99 / 89.62, 2.0 * 44.86 / 88.99, 44.5 / 44.86]
         }),
         ("GOOG", day(2004, 8, 19), day(2004, 8, 23), ("2004-08-19", 100.01, "first_open"), {
             vec![100.335 / 100.01, 108.31 / 100.335, 109.4 / 108.31]
@@ -152,9 +152,9 @@ async fn another_benchmark_can_be_requested() {
     let (msft, same) = returns("&benchmark=MSFT").await;
     let (ibm, _) = returns("&benchmark=IBM").await;
     assert_eq!((none, &own), (Value::Null, &same));
-    // MSFT 29.76 to 29.85, IBM 207.45 to 210.59, closes of 2012-09-28 and 2012-10-05.
-    near(&msft, 29.85 / 29.76 - 1.0);
-    near(&ibm, 210.59 / 207.45 - 1.0);
+    // From the open of 2012-10-01 to the close of 2012-10-05: MSFT 29.81 to 29.85, IBM 208.01 to 210.59.
+    near(&msft, 29.85 / 29.81 - 1.0);
+    near(&ibm, 210.59 / 208.01 - 1.0);
     assert_eq!(returns("&benchmark=MSFT").await.0, msft);
     // Of a part of the days, from the close before them.
     let part = result(&world, &world.job, &format!("&benchmark=IBM&start_date={}", DAYS[2])).await;
@@ -226,7 +226,7 @@ async fn an_index_is_compared_with_and_not_traded() {
         ["11", "12", "10", "12"],
         ["12", "13", "11", "12"],
     ];
-    let level = |close| ["1", "2000", "1", close];
+    let level = |close| ["1400", "2000", "1", close];
     let levels = [(0, level("1400")), (1, level("1414")), (3, level("1421"))];
     let data = SmallData::new("2024-03-04", 4).symbol("AAA", &stock).index("SPX", &levels).build();
     let mut catalogue = Catalogue::bundled();

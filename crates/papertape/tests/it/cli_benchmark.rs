@@ -62,7 +62,7 @@ fn a_run_is_compared_with_an_imported_index() {
     assert!(widest <= Some(80), "{widest:?}: {done:#?}");
     let text = done.out.split_whitespace().collect::<Vec<_>>().join(" ");
     for said in [
-        "Benchmark SPX (S&P 500): an index, from level to level as imported, from the close on 2024-01-02.",
+        "Benchmark SPX (S&P 500): an index, from level to level as imported, from the open on 2024-01-03.",
         "Benchmark SPX has no bar on 1 of 3 days, and keeps its last value there: 2024-01-04.",
     ] {
         assert!(text.contains(said), "{text}");

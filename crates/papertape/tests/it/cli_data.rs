@@ -280,7 +280,8 @@ fn an_index_is_imported_and_run_on() {
     assert_eq!(note, "members without bars are left out of IDX: 1 (ZZZ); a run on it trades without them");
     assert!(tool.ok(&["data", "show", "mine"]).out.contains("IDX: 2 symbols, 2 memberships"));
     let shown = tool.json(&["data", "show", "mine"]);
-    assert_eq!(shown["indexes"][0]["name"], "IDX");
+    assert_eq!(shown["universes"][0]["name"], "IDX");
+    assert!(tool.ok(&["data", "list"]).out.contains("AAA, BBB; universes: IDX"));
     tool.ok(&["data", "export", "mine", "--to", "out", "--format", "parquet"]);
     let again = tool.json(&["data", "import", "out", "--name", "again"]);
     assert_eq!(again["hash"], made["hash"]);

@@ -416,7 +416,7 @@ async fn a_universe_is_checked_when_it_is_asked_for() {
     assert!(row.config.get("universe").is_none(), "{}", row.config);
     let dataset = world.good("/datasets/small").await;
     assert_eq!(
-        dataset["indexes"],
+        dataset["universes"],
         json!([
             { "name": "QXINDEX", "symbols": 4, "memberships": 4 },
             { "name": "QXOTHER", "symbols": 1, "memberships": 1 },

@@ -160,8 +160,15 @@ fn day(day: Option<Date>) -> String {
 fn symbols(entry: &Entry) -> String {
     let first: Vec<&str> = entry.symbols.iter().take(8).map(Symbol::as_str).collect();
     let more = entry.symbols.len() - first.len();
-    let first = first.join(", ");
-    if more > 0 { format!("{first} and {} more", count(more as u64)) } else { first }
+    let mut text = first.join(", ");
+    if more > 0 {
+        text += &format!(" and {} more", count(more as u64));
+    }
+    let universes: Vec<&str> = entry.universes.iter().map(|universe| universe.name.as_str()).collect();
+    if !universes.is_empty() {
+        text += &format!("; universes: {}", universes.join(", "));
+    }
+    text
 }
 
 fn within(entry: &Entry) -> String {

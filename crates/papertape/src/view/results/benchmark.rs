@@ -48,8 +48,8 @@ pub struct BenchmarkStartAnswer {
     pub date: Date,
     /// The price, in the share units of that day.
     pub price: Number,
-    /// `previous_close`: the last close before the first day; `first_open`: the first day's open, where there is no close
-    /// before it.
+    /// `first_open`: the first day's open, as the account opens then; `previous_close`: the last close before the first day,
+    /// as the account held positions overnight. Where there is no such price, the other one.
     pub at: String,
 }
 
@@ -159,6 +159,8 @@ pub(super) struct Compared<'a> {
     pub(super) dates: &'a [Date],
     /// The portfolio value before each of them, and at its close.
     pub(super) values: &'a [(Money, Money)],
+    /// Whether the account opens on the first of them.
+    pub(super) opens_account: bool,
     /// Their figures.
     pub(super) metrics: &'a Metrics,
 }
@@ -190,7 +192,7 @@ impl BenchmarkAnswer {
             answer.unavailable = Some("the job's dataset is no longer available".to_owned());
             return answer;
         };
-        match dataset.benchmark(symbol, compared.dates) {
+        match dataset.benchmark(symbol, compared.dates, compared.opens_account) {
             Ok(series) => answer.fill(series, compared),
             Err(NoBenchmark::Unknown(_)) => {
                 answer.unavailable = Some(format!("{} does not have it", dataset.name()))

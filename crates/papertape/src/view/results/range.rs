@@ -335,6 +335,12 @@ async fn result(
     let those = |wanted: fn(&Closed) -> bool| -> Vec<Date> {
         days.iter().filter(|day| wanted(day)).map(|day| day.day.date).collect()
     };
+    let opens_account = configs.of(app, &first.day.job).await?.is_none_or(|config| {
+        let begins = dataset.as_ref().and_then(|dataset| {
+            dataset.days().iter().map(|day| day.date).find(|date| *date >= config.start_date)
+        });
+        config.branch.is_none() && config.done_until(agent).is_none() && begins == Some(first.day.date)
+    });
     let config = configs.of(app, job).await?;
     // A job of another kind names no market; its figures go by the default one's year.
     let year =
@@ -349,7 +355,7 @@ async fn result(
     let period_metrics = metrics(&all, year);
     let benchmark = requested.or(config.and_then(|config| config.benchmark.as_ref())).map(|symbol| {
         let values: Vec<_> = all.iter().map(|day| (day.before, day.value.portfolio_value)).collect();
-        let compared = Compared { dates: &dates, values: &values, metrics: &period_metrics };
+        let compared = Compared { dates: &dates, values: &values, opens_account, metrics: &period_metrics };
         BenchmarkAnswer::of(symbol, dataset.as_deref(), compared)
     });
     let baselines = match (dataset, config) {
