@@ -35,11 +35,11 @@ impl Days {
         Some(Self { from, to }.in_year(None))
     }
 
-    /// These days, in a year where they name none. The year of one end holds for the other.
+    /// These days, in a year where they name none. The year of one end holds for the other, a whole year for itself.
     pub(super) fn in_year(mut self, year: Option<i16>) -> Self {
         let Self { from, to } = &mut self;
         let turns = i16::from((to.month, to.day) < (from.month, from.day));
-        from.year = from.year.or(to.year.map(|year| year - turns)).or(year);
+        from.year = from.year.or(to.year.filter(|_| to.months < 12).map(|year| year - turns)).or(year);
         to.year = to.year.or(from.year.map(|year| year + turns));
         self
     }
