@@ -435,21 +435,28 @@ fn a_newcomers_words_are_understood() {
     );
 }
 
-/// Goal: what is stopped is named by its ID. Without one the runs are listed and nothing is stopped, and no results are
-/// shown; an ID alone then completes the request.
+/// Goal: a job that is to be stopped is named, or is the only one that runs; otherwise they are listed, nothing is
+/// stopped and no results are shown. An ID alone then completes the request.
 #[test]
 fn what_is_cancelled_is_certain() {
     let (words, job) = ("stop the running job", "0197f3a0-1111-8222-9333-444455556666");
     assert_eq!(names(&chat(words, &[])), ["list_runs"]);
-    let run =
-        json!({ "job_id": job, "status": "running", "models": ["m"], "start_date": "a", "end_date": "b" });
-    let listed = json!([{ "name": "list_runs", "success": true, "message": "m", "data": { "runs": [run] } }]);
-    let none = chat(words, &[listed]);
-    let told = none["llm_reply"]["message"].as_str().expect("words");
-    assert!(
-        names(&none).is_empty() && told.contains("Nothing was cancelled") && told.contains(job),
-        "{none}"
+    let listed = |ids: &[&str]| {
+        let run = |id: &&str| json!({ "job_id": id, "status": "running", "models": ["m"], "start_date": "a", "end_date": "b" });
+        let runs: Vec<Value> = ids.iter().map(run).collect();
+        json!([{ "name": "list_runs", "success": true, "message": "m", "data": { "runs": runs } }])
+    };
+    let one = chat(words, &[listed(&["J"])]);
+    assert_eq!(
+        (names(&one), &one["actions"][0]["parameters"]),
+        (vec!["cancel_job"], &json!({ "job_id": "J" }))
     );
+    for ids in [&[][..], &["J", job]] {
+        let none = chat(words, &[listed(ids)]);
+        let told = none["llm_reply"]["message"].as_str().expect("words");
+        assert!(names(&none).is_empty() && told.contains("Nothing was cancelled"), "{none}");
+        assert!(ids.iter().all(|id| told.contains(&format!("- {id}: running"))), "{none}");
+    }
     for words in [format!("stop run {job}"), format!("{words} >> {job}")] {
         let stops = reply(&crate::house_corpus::put(&words));
         assert_eq!(

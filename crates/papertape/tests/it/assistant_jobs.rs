@@ -318,9 +318,10 @@ async fn a_person_lets_a_plan_spend_after_the_web() {
 
     let held = desk.say(None, &format!("execute plan {plan}")).await;
     assert_eq!(actions(&held), [("execute_plan".to_owned(), Some(false))], "{held:#}");
-    assert!(held["content"].as_str().expect("words").contains("Say “execute the plan, trusted”"), "{held:#}");
+    let hint = format!("Say “execute plan {plan}, trusted”");
+    assert!(held["content"].as_str().expect("words").contains(&hint), "{held:#}");
     let session = held["session_id"].as_str().expect("a session");
-    let asked = desk.say(Some(session), "execute the plan, trusted").await;
+    let asked = desk.say(Some(session), &format!("execute plan {plan}, trusted")).await;
     assert_eq!(actions(&asked), [("execute_plan".to_owned(), None)], "{asked:#}");
     assert_eq!(asked["metadata"]["pending"][0]["parameters"]["trusted"], true, "{asked:#}");
     let content = asked["content"].as_str().expect("words");

@@ -17,7 +17,6 @@ use papertape_core::prompt::Templates;
 use regex::Regex;
 use request::{ParsedMessage, RUN, Request};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use tokens::pattern;
 use turn::{Action, Results};
@@ -29,7 +28,7 @@ static QUESTION: LazyLock<Option<Regex>> = LazyLock::new(|| pattern("{question}"
 static SEPARATOR: LazyLock<Option<Regex>> = LazyLock::new(|| pattern("{separator}"));
 static TEXTS: LazyLock<Option<Templates>> = LazyLock::new(|| {
     let files = [("en", include_str!("texts/reply.en.md")), ("zh", include_str!("texts/reply.zh.md"))];
-    Templates::new(&files, &BTreeMap::new()).ok()
+    Templates::new(&files, &Default::default()).ok()
 });
 
 /// The next turn; `None` where the system prompt names none of the assistant's parts.

@@ -125,8 +125,7 @@ impl ParsedMessage {
     fn after(self, earlier: Option<&Self>, text: &str) -> Self {
         let form = self.requests.first().map(|one| one.form.name);
         let (Some(earlier), Some(FOLLOW_UP)) = (earlier, form) else { return self };
-        let mut next = Self { left: self.left, ..earlier.clone() };
-        let mut replaced = 0;
+        let (mut next, mut replaced) = (Self { left: self.left, ..earlier.clone() }, 0);
         for (slot, values) in self.requests[0].slots.iter().filter(|(slot, _)| **slot != "again") {
             let taker = next.requests.iter_mut().find(|one| one.takes(slot));
             replaced += taker.and_then(|one| one.replace(slot, values)).map_or(2, usize::from);

@@ -36,8 +36,7 @@ impl Results {
         let ids = of("task ").flat_map(|(_, text)| text.split(|c: char| !c.is_ascii_hexdigit() && c != '-'));
         let ids: BTreeSet<&str> = ids.filter(|id| id.split('-').map(str::len).eq([8, 4, 4, 4, 12])).collect();
         let told = ids.into_iter().map(Value::from).collect();
-        let made =
-            all.iter().filter(|one| one["name"] == RUN).map(|run| run["data"]["job_id"].clone()).collect();
+        let made = all.iter().filter(|it| it["name"] == RUN).map(|it| it["data"]["job_id"].clone()).collect();
         let jobs = [made, told, vec!["latest".into()]].into_iter().find(|jobs: &Vec<_>| !jobs.is_empty());
         let (confirmed, jobs) = (confirmed.flatten().collect(), jobs.unwrap_or_default());
         Self { confirmed, rest: all.into_iter(), jobs }
@@ -53,10 +52,10 @@ impl Results {
         for request in requests {
             let results = self.results(&request)?;
             // Nothing is built on what failed or goes on.
-            let is_open = |one: &Value| one["success"] == false || one["data"]["still_running"] == true;
-            let is_end = results.iter().any(is_open);
-            done.push(json!({ "form": request.form.name, "results": results, "is_open": is_end }));
-            if is_end {
+            let is_open =
+                results.iter().any(|it| it["success"] == false || it["data"]["still_running"] == true);
+            done.push(json!({ "form": request.form.name, "results": results, "is_open": is_open }));
+            if is_open {
                 break;
             }
         }
@@ -64,10 +63,13 @@ impl Results {
     }
 
     fn results(&mut self, request: &Request) -> Done<Vec<Value>> {
-        let (mut name, mut facts) = (request.form.name, request.facts());
-        // What is stopped is certain: without an ID, the runs are listed.
+        let (name, mut facts) = (request.form.name, request.facts());
+        // What is stopped is certain: without an ID, the only run that is running.
         if name == "cancel_job" && facts["jobs"].is_null() {
-            name = "list_runs";
+            let listed = self.take(actions("list_runs", &json!({ "status": "running" })))?;
+            let running = listed[0]["data"]["runs"].as_array().map(Vec::as_slice);
+            let Some([run]) = running else { return Ok(listed) };
+            facts["jobs"] = json!([run["job_id"]]);
         }
         let named = facts["jobs"].as_array().cloned().unwrap_or_default();
         let meant = if named.is_empty() || facts["latest"].is_array() { &*self.jobs } else { &[] };
