@@ -105,8 +105,8 @@ async fn a_backtest_is_run_compared_and_explained() {
         )
         .await;
     let names: Vec<String> = actions(&answer).into_iter().map(|(name, _)| name).collect();
-    let expected = ["run_simulation", "compare_runs", "query_results", "query_reasoning"];
-    assert_eq!(names[..4], expected, "{answer:#}");
+    let expected = ["run_simulation", "compare_runs", "job_status", "query_results", "query_reasoning"];
+    assert_eq!(names[..5], expected, "{answer:#}");
     let content = answer["content"].as_str().expect("words");
     for part in [
         "Understood: backtest house::contrarian on IBM, AAPL from 2012-11-01 to 2012-11-16",

@@ -316,10 +316,13 @@ async fn a_person_lets_a_plan_spend_after_the_web() {
     let read = task("Read", "Search the web for Apple.", &[]).await;
     let run = task("Run", "Backtest house::momentum on AAPL on 2012-10-01.", &[read]).await;
 
-    let asked = desk.say(None, &format!("execute plan {plan}")).await;
-    let found = actions(&asked);
-    let expected = [("execute_plan".to_owned(), Some(false)), ("execute_plan".to_owned(), None)];
-    assert_eq!(found, expected, "{asked:#}");
+    let held = desk.say(None, &format!("execute plan {plan}")).await;
+    assert_eq!(actions(&held), [("execute_plan".to_owned(), Some(false))], "{held:#}");
+    let hint = format!("Say “execute plan {plan}, trusted”");
+    assert!(held["content"].as_str().expect("words").contains(&hint), "{held:#}");
+    let session = held["session_id"].as_str().expect("a session");
+    let asked = desk.say(Some(session), &format!("execute plan {plan}, trusted")).await;
+    assert_eq!(actions(&asked), [("execute_plan".to_owned(), None)], "{asked:#}");
     assert_eq!(asked["metadata"]["pending"][0]["parameters"]["trusted"], true, "{asked:#}");
     let content = asked["content"].as_str().expect("words");
     assert!(content.contains("after they have read text that others wrote"), "{content}");
@@ -332,7 +335,6 @@ async fn a_person_lets_a_plan_spend_after_the_web() {
     assert_eq!(came["result"]["held_back"], json!([run]));
     assert_eq!(came["result"]["tasks"], json!({ "completed": 1, "failed": 1 }));
 
-    let session = asked["session_id"].as_str().expect("a session");
     let done = desk.say(Some(session), "yes").await;
     assert_eq!(actions(&done), [("execute_plan".to_owned(), Some(true))], "{done:#}");
     assert_eq!(desk.world.good(&format!("/plans/{plan}")).await["plan"]["status"], "completed");

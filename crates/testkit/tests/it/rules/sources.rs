@@ -7,6 +7,9 @@ const LONGEST: usize = 500;
 /// Max lines of a test file or a generated file.
 const LONGEST_TEST: usize = 800;
 
+/// The limit of `house::assistant` as a whole: it stands in for a model, and reads a documented list of requests.
+const HOUSE_ASSISTANT: (&str, usize) = ("crates/llm/src/house/assistant/", 600);
+
 /// The part of a Rust file that is compiled only for tests, with the lines before it blanked.
 fn tests_of(file: &repo::TextFile) -> String {
     if file.is_test() {
@@ -41,6 +44,15 @@ fn files_are_short() {
         }
     }
     hold("a longer file is a crowded room; split it by what its parts are about:", &findings);
+}
+
+#[test]
+fn the_house_assistant_is_small() {
+    let (folder, most) = HOUSE_ASSISTANT;
+    let files = repo::texts_ending(".rs").into_iter().filter(|file| file.path.starts_with(folder));
+    let lines: usize = files.map(|file| file.text.lines().count()).sum();
+    assert!(lines > 0, "{folder} has moved");
+    assert!(lines <= most, "{lines} lines in {folder}, {most} at most: ask back instead of reading more");
 }
 
 #[test]
