@@ -1,4 +1,4 @@
-// The figures of agents and baselines, which is the legend of the chart as well.
+// The metrics of agents and baselines. The table is also a legend of the chart.
 import type { CSSProperties } from 'react'
 import type { Curve } from '@/charts/EquityChart'
 import type { Metrics, RangeResult } from '@/server/types'
@@ -36,14 +36,14 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
   const format = useFormat()
   const first = furthest(results)
   const metricsOf = (id: string): Metrics | undefined => {
-    // Over other days than the agents' they would say nothing.
+    // Baselines cover other days, so they are not comparable.
     if (fullOnly && id.startsWith('baseline:')) return undefined
     if (id === 'baseline:hold') return first?.baselines?.buy_and_hold.period_metrics
     if (id === 'baseline:equal') return first?.baselines?.equal_weight.period_metrics
     const result = results.find((one) => one.model === id)
     return fullOnly ? result?.full_research.period_metrics : result?.period_metrics
   }
-  const show = (name: keyof Metrics, value: number | null | undefined) => {
+  const display = (name: keyof Metrics, value: number | null | undefined) => {
     switch (name) {
       case 'sharpe':
       case 'sortino':
@@ -97,7 +97,7 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
                   const value = metrics?.[name] as number | null | undefined
                   return (
                     <td key={name} className={`num ${name === 'total_return' ? signClass(value) : ''}`}>
-                      {show(name, value)}
+                      {display(name, value)}
                     </td>
                   )
                 })}

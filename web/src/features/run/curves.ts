@@ -1,41 +1,41 @@
-// From a run's values to what is drawn of them.
+// Converts a run's values to curves and strips.
 import type { Cell } from '@/charts/DayStrip'
 import type { Point } from '@/charts/drawdown'
 import type { Curve } from '@/charts/EquityChart'
 import { seriesToken } from '@/charts/tokens'
 import type { AgentCurve, Curves, RangeResult } from '@/server/types'
 
-/** Of more days than these a strip shows months, and the days of a year that is chosen. */
-export const MOST_DAYS = 400
+/** With more days than this, a strip shows months, or the days of a selected year. */
+export const MAX_DAYS = 400
 
-/** An agent on a day, or over a month. */
+/** An agent's result for a day or a month. */
 export interface Day {
   /** `2012-10-01`, or `2012-10` for a month. */
   date: string
   status: string
-  /** The return as a fraction; `null`: not known. */
+  /** The return as a fraction; `null` if unknown. */
   result: number | null
   full: boolean | null
-  /** The run that did it before; absent of the run's own days. */
+  /** The earlier run that completed it; absent for the run's own days. */
   doneIn?: string
 }
 
-const pointsOf = new WeakMap<AgentCurve, Point[]>()
+const pointsCache = new WeakMap<AgentCurve, Point[]>()
 
-/** Returns of an agent since its start. The same list as long as nothing of it has changed. */
+/** Returns of an agent since its start. The same array as long as the agent has not changed. */
 function points(agent: AgentCurve, dates: string[]): Point[] {
-  const kept = pointsOf.get(agent)
-  if (kept) return kept
+  const cached = pointsCache.get(agent)
+  if (cached) return cached
   const start = agent.starting_portfolio_value ?? 0
   const found: Point[] = []
   agent.portfolio_values.forEach((value, index) => {
     if (value !== null && start > 0) found.push({ date: dates[index] ?? '', value: value / start - 1 })
   })
-  pointsOf.set(agent, found)
+  pointsCache.set(agent, found)
   return found
 }
 
-/** The agents' lines, then those of the baselines, as far as they are known. */
+/** The agents' lines, then those of the baselines, if known. */
 export function curvesOf(curves: Curves, results: RangeResult[], names: { hold: string; equal: string }): Curve[] {
   const drawn: Curve[] = curves.agents.map((agent, index) => ({
     id: agent.model,
@@ -43,8 +43,7 @@ export function curvesOf(curves: Curves, results: RangeResult[], names: { hold: 
     token: seriesToken(index),
     points: points(agent, curves.dates),
   }))
-  // The baselines begin with the model's money; of agents that began alike they are alike, and go as far as the
-  // agent does.
+  // A baseline starts with the agent's cash and ends with the agent. It is the same for all agents, so use the longest.
   const first = furthest(results)
   if (first?.baselines) {
     const start = first.starting_portfolio_value
@@ -61,13 +60,13 @@ export function curvesOf(curves: Curves, results: RangeResult[], names: { hold: 
   return drawn
 }
 
-/** The result whose baselines go furthest. */
+/** The result with the longest baselines. */
 export function furthest(results: RangeResult[]): RangeResult | undefined {
   const days = (result: RangeResult) => result.baselines?.buy_and_hold.daily_portfolio_values.length ?? 0
   return results.filter((result) => result.baselines).reduce<RangeResult | undefined>((best, one) => (best && days(best) >= days(one) ? best : one), undefined)
 }
 
-/** The days of an agent, with what came of each. */
+/** The days of an agent with their results. */
 export function daysOf(agent: AgentCurve, dates: string[]): Day[] {
   let before = agent.starting_portfolio_value ?? 0
   const days: Day[] = []
@@ -83,10 +82,10 @@ export function daysOf(agent: AgentCurve, dates: string[]): Day[] {
   return days
 }
 
-/** How a month stands is how its worst day does. */
+/** A month has the status of its worst day. */
 const WORST = ['failed', 'running', 'queued', 'skipped', 'completed']
 
-/** Days put together by month: their returns one after the other. */
+/** Groups days by month and chains their returns. */
 export function monthsOf(days: Day[]): Day[] {
   const months = new Map<string, Day>()
   for (const day of days) {
@@ -103,13 +102,13 @@ export function monthsOf(days: Day[]): Day[] {
   return [...months.values()]
 }
 
-/** At which result the strip's colour is full: the 95th percentile of all, at least half a percent. */
+/** The result with the full color: the 95th percentile, at least half a percent. */
 export function scaleOf(days: Day[]): number {
   const sizes = days.flatMap((day) => (day.result === null ? [] : [Math.abs(day.result)])).sort((a, b) => a - b)
   return Math.max(0.005, sizes[Math.floor(sizes.length * 0.95)] ?? 0)
 }
 
-/** How a day looks. A day that has failed, or is still to come, has no result to show. */
+/** The cell of a day. A day that failed or is still open shows no result. */
 export function cellOf(day: Day, scale: number): Omit<Cell, 'label' | 'href'> {
   const closed = day.result !== null && (day.status === 'completed' || day.status === 'skipped' || day.date.length === 7)
   const share = closed ? Math.min(1, Math.abs(day.result ?? 0) / scale) : 0

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Options } from '@/server/types'
-import { agentName, check, emptyDraft, fieldOf, symbolsOf, toCommand, toTrigger } from './form'
+import { agentName, validate, emptyDraft, fieldOf, symbolsOf, toCommand, toTrigger } from './form'
 
 const options: Options = {
   kinds: ['solo', 'desk'],
@@ -25,48 +25,48 @@ const options: Options = {
   preserve_dev_data: null,
 }
 
-it('begins with what can be sent as it is', () => {
+it('starts with a valid draft', () => {
   const draft = emptyDraft(options, 'en')
-  expect(check(draft, options)).toEqual({})
+  expect(validate(draft, options)).toEqual({})
   expect(toTrigger(draft, options).costs).toBe('market')
   expect(toCommand({ ...draft, costs: 'frictionless' }, options)).toContain('--frictionless')
   expect(toTrigger(draft, options)).toMatchObject({ dataset: 'us', start_date: '2013-02-01', end_date: '2013-03-01', agents: [{ name: 'house::momentum', kind: 'solo' }], initial_cash: 100000 })
   expect(toCommand(draft, options)).toBe('papertape run --model house::momentum --symbols AAPL,IBM,brk.b --start 2013-02-01 --end 2013-03-01')
 })
 
-it('reads symbols as they are typed, and names those that are not there', () => {
+it('parses typed symbols and reports unknown ones', () => {
   const draft = { ...emptyDraft(options, 'en'), symbols: 'aapl,  BRK.B ibm, NONE,' }
   expect(symbolsOf(draft, options.datasets[0])).toEqual(['AAPL', 'brk.b', 'IBM', 'NONE'])
-  expect(check(draft, options).symbols).toBe('unknown')
+  expect(validate(draft, options).symbols).toBe('unknown')
 })
 
 it('sends a desk with its models, analysts and rounds', () => {
   const draft = emptyDraft(options, 'en')
   const [agent] = draft.agents
-  if (!agent) throw new Error('there is one')
+  if (!agent) throw new Error('the draft has no agent')
   draft.agents = [{ ...agent, kind: 'desk', deep: 'openai::gpt-5', analysts: ['market', 'news'], debateRounds: '2' }]
   expect(toTrigger(draft, options).agents).toEqual([
     { name: 'desk:house::momentum+openai::gpt-5', kind: 'desk', model: 'house::momentum', language: 'en', desk: { deep_think_llm: 'openai::gpt-5', selected_analysts: ['market', 'news'], max_debate_rounds: 2, max_risk_discuss_rounds: 1 } },
   ])
   expect(toCommand(draft, options)).toContain('--agent desk --deep openai::gpt-5 --analysts market,news --debate-rounds 2 --model house::momentum')
   draft.agents = draft.agents.map((one) => ({ ...one, analysts: [] }))
-  expect(check(draft, options).agents).toBe('analysts')
+  expect(validate(draft, options).agents).toBe('analysts')
   draft.agents = draft.agents.map((one) => ({ ...one, analysts: ['market'], debateRounds: '11' }))
-  expect(check(draft, options).agents).toBe('rounds')
+  expect(validate(draft, options).agents).toBe('rounds')
 })
 
-it('has a configured agent by its name, and no command for what the command line cannot say', () => {
-  const own = { ...options, agents: [{ name: 'cautious', kind: 'desk', model: 'house::momentum', is_llm: false, problem: null }] }
-  const draft = emptyDraft(own, 'en')
+it('sends a configured agent by name, and has no command for what the CLI cannot express', () => {
+  const configured = { ...options, agents: [{ name: 'cautious', kind: 'desk', model: 'house::momentum', is_llm: false, problem: null }] }
+  const draft = emptyDraft(configured, 'en')
   expect(draft.agents.map(agentName)).toEqual(['cautious'])
-  expect(toTrigger(draft, own)).toMatchObject({ models: ['cautious'] })
-  expect(toTrigger(draft, own).agents).toBeUndefined()
+  expect(toTrigger(draft, configured)).toMatchObject({ models: ['cautious'] })
+  expect(toTrigger(draft, configured).agents).toBeUndefined()
   const [agent] = draft.agents
-  if (!agent) throw new Error('there is one')
-  expect(toCommand({ ...draft, agents: [{ ...agent, kind: 'solo', language: 'zh' }] }, own)).toBeNull()
-  expect(toCommand({ ...draft, agents: [{ ...agent, kind: 'solo' }, { ...agent, kind: 'desk' }] }, own)).toBeNull()
+  if (!agent) throw new Error('the draft has no agent')
+  expect(toCommand({ ...draft, agents: [{ ...agent, kind: 'solo', language: 'zh' }] }, configured)).toBeNull()
+  expect(toCommand({ ...draft, agents: [{ ...agent, kind: 'solo' }, { ...agent, kind: 'desk' }] }, configured)).toBeNull()
 })
 
-it('knows where a refusal belongs', () => {
+it('maps API errors to form fields', () => {
   expect(['models', 'agents[0].desk', 'initial_cash', 'body', null].map(fieldOf)).toEqual(['agents', 'agents', 'initial_cash', null, null])
 })
