@@ -1,10 +1,10 @@
-// One dataset: its figures, and what it holds of each kind.
+// One dataset: its metadata and contents.
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { Dataset } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
-import { Figure, Pairs, Tabs } from '@/shared/ui/parts'
-import { Fundamentals, Macros } from './Figures'
+import { Stat, Pairs, Tabs } from '@/shared/ui/parts'
+import { Fundamentals, Macros } from './Fundamentals'
 import { News } from './News'
 import { Prices } from './Prices'
 
@@ -65,10 +65,10 @@ function About({ dataset }: { dataset: Dataset }) {
   return (
     <div className="panel-body stack sections">
       <dl className="figures">
-        <Figure name={t('data.days')} value={format.count(dataset.days)} />
-        <Figure name={t('data.symbols')} value={format.count(dataset.symbols.length)} />
+        <Stat name={t('data.days')} value={format.count(dataset.days)} />
+        <Stat name={t('data.symbols')} value={format.count(dataset.symbols.length)} />
         {kinds.map(([name, count]) => (
-          <Figure key={name} name={name} value={count === 0 ? t('data.none') : format.count(count)} tone={count === 0 ? 'quiet' : ''} />
+          <Stat key={name} name={name} value={count === 0 ? t('data.none') : format.count(count)} tone={count === 0 ? 'quiet' : ''} />
         ))}
       </dl>
       <Pairs
@@ -78,7 +78,7 @@ function About({ dataset }: { dataset: Dataset }) {
           [t('data.market'), dataset.market ?? t('data.market.none')],
           dataset.intervals.length > 0 ? [t('data.intervals'), dataset.intervals.join(', ')] : null,
           [t('data.bytes'), dataset.bytes === 0 ? t('data.bundled') : format.bytes(dataset.bytes)],
-          ['hash', <code key="hash" className="wrap-anywhere">{dataset.hash}</code>],
+          [t('data.hash'), <code key="hash" className="wrap-anywhere">{dataset.hash}</code>],
         ]}
       />
     </div>

@@ -5,12 +5,12 @@ import { Segments } from '@/shared/ui/parts'
 interface Props {
   dataset: Dataset
   value: string
-  /** A choice of all, where it makes sense. */
+  /** The label of an "all" choice, if there is one. */
   all?: string
   onChange: (symbol: string) => void
 }
 
-/** One of a dataset's symbols: side by side where they are few. */
+/** Selects one of a dataset's symbols: buttons for a few, a list for many. */
 export function SymbolPick({ dataset, value, all, onChange }: Props) {
   const t = useText()
   if (dataset.symbols.length <= 8) {
